@@ -1,0 +1,203 @@
+# filmstrip: `make help` lists the targets. Everything is made below the project's own
+# folder: .venv (the tools), .venvs/3.X (one environment for each Python), build/.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+# Which Pythons: paths, commands or versions. Without it: PATH, then pyenv, then what
+# `make pythons` fetched.
+PYTHONS ?=
+export PYTHONS
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+
+# "3.12=/path/to/python", one word for each Python found.
+FOUND := $(shell tools/find_pythons | tr ' ' '=')
+VERSIONS := $(foreach pair,$(FOUND),$(firstword $(subst =, ,$(pair))))
+python_path = $(word 2,$(subst =, ,$(filter $(1)=%,$(FOUND))))
+FIRST := $(firstword $(VERSIONS))
+LAST := $(lastword $(VERSIONS))
+
+TOOLS := .venv/bin
+comma := ,
+C_FILES := $(wildcard src/*/*.c tests/unit/*.c tests/fault/*.c tests/fuzz/*.c)
+PYTHON_FILES := $(wildcard python/filmstrip/*.py python/filmstrip/*.pyi) \
+	python/filmstrip.pth python/filmstrip/py.typed
+
+.PHONY: help
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | \
+	    awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
+	@echo "Pythons found: $(or $(VERSIONS),none); not found: $(shell tools/find_pythons --missing)"
+
+# --- setting up -----------------------------------------------------------------
+
+.PHONY: have-python
+have-python:
+	@if [ -z "$(FIRST)" ]; then \
+	    echo "no Python from 3.11 to 3.14 found; on Debian: apt-get install python3" >&2; \
+	    exit 1; fi
+
+build/stamps/system: tools/system_packages | have-python
+	@tools/system_packages build "$(call python_path,$(FIRST))"
+	@mkdir -p $(@D) && touch $@
+
+build/stamps/system-test: tools/system_packages
+	@tools/system_packages test
+	@mkdir -p $(@D) && touch $@
+
+# The tools of the build, in an environment of their own.
+build/stamps/tools: tools/requirements-build.txt build/stamps/system
+	@echo "setting up .venv"
+	@test -x $(TOOLS)/pip || "$(call python_path,$(FIRST))" -m venv --clear .venv
+	@$(TOOLS)/python -m pip install -q --disable-pip-version-check -r $<
+	@mkdir -p $(@D) && touch $@
+
+build/stamps/tools-check: tools/requirements-check.txt build/stamps/tools
+	@$(TOOLS)/python -m pip install -q --disable-pip-version-check -r $<
+	@touch $@
+
+# The list of C files: changes when one comes or goes, so that meson looks again.
+build/stamps/sources: FORCE
+	@mkdir -p $(@D)
+	@echo '$(C_FILES)' | cmp -s - $@ || echo '$(C_FILES)' > $@
+.PHONY: FORCE
+FORCE:
+
+# $(1): a version. Its environment, its build folder, the build installed there.
+define python_rules
+.venvs/$(1)/.ready: build/stamps/tools
+	@echo "setting up .venvs/$(1)"
+	@$$(call python_path,$(1)) -m venv --clear --without-pip .venvs/$(1)
+	@touch $$@
+
+.venvs/$(1)/.tested-with: tools/requirements-test.txt .venvs/$(1)/.ready
+	@$(TOOLS)/python -m pip --python .venvs/$(1)/bin/python install -q \
+	    --disable-pip-version-check -r $$< pip
+	@touch $$@
+
+build/$(1)/build.ninja: build/stamps/sources meson.options .venvs/$(1)/.ready
+	@mkdir -p build/$(1)
+	@printf "[binaries]\npython = '%s'\nninja = '%s'\n" \
+	    "$(CURDIR)/.venvs/$(1)/bin/python" "$(CURDIR)/$(TOOLS)/ninja" > build/$(1).ini
+	@PATH="$(CURDIR)/$(TOOLS):$$$$PATH" $(TOOLS)/meson setup $(if $(wildcard build/$(1)/build.ninja),--reconfigure) \
+	    build/$(1) --native-file build/$(1).ini -Dpython=enabled -Dtests=false \
+	    -Dpython.install_env=venv --prefix "$(CURDIR)/.venvs/$(1)" > build/$(1).log \
+	    || { cat build/$(1).log; exit 1; }
+	@touch $$@
+
+.PHONY: install-$(1)
+install-$(1): build/$(1)/build.ninja
+	@PATH="$(CURDIR)/$(TOOLS):$$$$PATH" $(TOOLS)/meson compile -C build/$(1) -j $(JOBS) > build/$(1).log \
+	    || { cat build/$(1).log; exit 1; }
+	@grep -A4 'warning:' build/$(1).log || true
+	@PATH="$(CURDIR)/$(TOOLS):$$$$PATH" $(TOOLS)/meson install -C build/$(1) --only-changed --quiet
+	@printf '#!%s\nfrom filmstrip.__main__ import main\nraise SystemExit(main())\n' \
+	    "$(CURDIR)/.venvs/$(1)/bin/python" > .venvs/$(1)/bin/filmstrip
+	@chmod +x .venvs/$(1)/bin/filmstrip
+endef
+$(foreach version,$(VERSIONS),$(eval $(call python_rules,$(version))))
+
+# Library, program and C tests without Python; $(1): folder, $(2): options.
+define c_rules
+build/$(1)/build.ninja: build/stamps/sources meson.options build/stamps/tools
+	@PATH="$(CURDIR)/$(TOOLS):$$$$PATH" $(3) $(TOOLS)/meson setup $(if $(wildcard build/$(1)/build.ninja),--reconfigure) \
+	    build/$(1) -Dpython=disabled $(2) > build/$(1).log \
+	    || { cat build/$(1).log; exit 1; }
+	@touch $$@
+
+.PHONY: build-$(1)
+build-$(1): build/$(1)/build.ninja
+	@PATH="$(CURDIR)/$(TOOLS):$$$$PATH" $(TOOLS)/meson compile -C build/$(1) -j $(JOBS) > build/$(1).log \
+	    || { cat build/$(1).log; exit 1; }
+	@grep -A4 'warning:' build/$(1).log || true
+endef
+$(eval $(call c_rules,c,))
+$(eval $(call c_rules,asan,-Dbuildtype=debugoptimized -Db_sanitize=address$(comma)undefined -Db_lundef=false))
+$(eval $(call c_rules,fuzz,-Dbuildtype=debugoptimized -Db_sanitize=address$(comma)undefined -Db_lundef=false -Dfuzz=true -Dtests=false,CC=clang))
+
+# --- what a person does -----------------------------------------------------------
+
+.PHONY: build
+build: $(addprefix install-,$(VERSIONS)) build-c ## builds for every Python found
+
+.PHONY: demo
+demo: have-python ## records an example program, shows its log, its report and where the film is
+	@$(MAKE) install-$(LAST)
+	@PATH="$(CURDIR)/.venvs/$(LAST)/bin:$$PATH" sh examples/demo.sh
+
+.PHONY: test
+test: build-c build-asan build/stamps/system-test $(addprefix install-,$(VERSIONS)) \
+    $(foreach version,$(VERSIONS),.venvs/$(version)/.tested-with) ## runs all tests, on every Python found
+	@PATH="$(CURDIR)/$(TOOLS):$$PATH" $(TOOLS)/python tools/run_tests.py --jobs $(JOBS) \
+	    --missing "$(shell tools/find_pythons --missing)" $(VERSIONS)
+
+.PHONY: check
+check: build-c build/stamps/tools-check ## formatters and linters
+	@$(TOOLS)/python tools/check_layers.py
+	@$(TOOLS)/clang-format --dry-run -Werror $(wildcard src/*/*.[ch] include/filmstrip/*.h tests/*/*.[ch])
+	@if command -v cppcheck >/dev/null; then \
+	    cppcheck --quiet --std=c11 --enable=warning,performance,portability \
+	        --inline-suppr --error-exitcode=1 --suppress=missingIncludeSystem \
+	        --suppress=normalCheckLevelMaxBranches -D__x86_64__ -D__linux__ \
+	        -I include -I src -j $(JOBS) src; \
+	else echo "cppcheck is missing: that check is skipped (Debian: apt-get install cppcheck)"; fi
+	@$(TOOLS)/ruff check .
+	@$(TOOLS)/ruff format --check python tools tests/python
+	@$(TOOLS)/mypy
+	@echo "checks passed"
+
+.PHONY: bench
+bench: have-python ## measures against the bare program and against peers
+	@$(MAKE) $(addprefix install-,$(VERSIONS))
+	@if [ -e bench/run.py ]; then $(TOOLS)/python bench/run.py $(VERSIONS); \
+	else echo "bench/run.py is not there yet"; exit 1; fi
+
+FUZZ_SECONDS ?= 60
+.PHONY: fuzz
+fuzz: build-fuzz ## feeds damaged recordings to the reader for a minute (needs clang)
+	@for target in $(notdir $(basename $(wildcard tests/fuzz/fuzz_*.c))); do \
+	    mkdir -p build/corpus/$$target tests/fuzz/corpus/$$target; \
+	    echo "$$target: $(FUZZ_SECONDS) s"; \
+	    build/fuzz/$$target -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=1024 -timeout=10 \
+	        -print_final_stats=1 -artifact_prefix=build/corpus/ \
+	        build/corpus/$$target tests/fuzz/corpus/$$target 2> build/$$target.log \
+	        || { tail -n 40 build/$$target.log; exit 1; }; \
+	    grep -E 'number_of_executed|average_exec' build/$$target.log; \
+	done
+
+.PHONY: soak
+soak: $(addprefix install-,$(VERSIONS)) $(foreach version,$(VERSIONS),.venvs/$(version)/.tested-with) ## the long runs: more kills, more damage, more programs
+	@for version in $(VERSIONS); do \
+	    FILMSTRIP_SOAK=1 .venvs/$$version/bin/python -m pytest -q -n $(JOBS) tests/python || exit 1; \
+	done
+
+.PHONY: wheel
+wheel: build/stamps/tools $(foreach version,$(VERSIONS),.venvs/$(version)/.ready) ## a wheel for every Python found, in dist/
+	@mkdir -p dist
+	@for version in $(VERSIONS); do \
+	    $(TOOLS)/python -m pip --python .venvs/$$version/bin/python wheel -q \
+	        --disable-pip-version-check --no-deps -w dist . || exit 1; \
+	done
+	@ls dist
+
+.PHONY: pythons
+pythons: have-python ## fetches Python 3.14 from Debian if it is not there
+	@if [ -z "$(filter 3.14,$(VERSIONS))" ]; then \
+	    $(MAKE) build/stamps/tools && tools/fetch_python 3.14 forky $(CURDIR)/$(TOOLS)/patchelf; fi
+	@tools/find_pythons
+	@missing="$$(tools/find_pythons --missing)"; \
+	if [ -n "$$missing" ]; then echo "not found: $$missing"; fi
+
+.PHONY: docs-check
+docs-check: have-python ## runs the examples of the docs
+	@$(MAKE) install-$(LAST) .venvs/$(LAST)/.tested-with
+	@.venvs/$(LAST)/bin/python -m pytest -q tests/python/test_docs.py
+
+.PHONY: clean
+clean: ## removes what was built; the environments and fetched Pythons stay
+	rm -rf build dist
+
+.PHONY: distclean
+distclean: clean ## removes everything that is not source
+	rm -rf .venv .venvs .pythons .mypy_cache .ruff_cache .hypothesis

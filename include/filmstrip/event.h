@@ -1,0 +1,62 @@
+/* event.h: one thing that happened, as readers see it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_EVENT_H
+#define FILMSTRIP_EVENT_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum film_kind {
+    FILM_KIND_NONE = 0,
+#define FILM_EVENT(enumerator, name, number) FILM_KIND_##enumerator = number,
+#include <filmstrip/events.def>
+#undef FILM_EVENT
+    FILM_KIND_COUNT,
+    /* Adjustments: rows that mend the stack and are no events (see format.md). */
+    FILM_KIND_ADOPT = 0x40, /* a frame is seen whose call was not recorded */
+    FILM_KIND_FOCUS = 0x41, /* an open frame that is not the top becomes the top */
+    FILM_KIND_DROP = 0x42   /* an open frame ended unseen */
+} film_kind;
+
+#define FILM_NO_OFFSET UINT32_MAX /* the place in the code is not known */
+#define FILM_NO_CODE UINT32_MAX   /* no recorded caller */
+
+/* Frame serials are (thread - 1) << FILM_FRAME_SHIFT | n, n counted from 1. */
+#define FILM_FRAME_SHIFT 40
+
+/* Events per chunk are 1 << FILM_CHUNK_SHIFT, so chunk number = event >> shift. */
+#define FILM_CHUNK_SHIFT 14
+#define FILM_CHUNK_EVENTS (1u << FILM_CHUNK_SHIFT)
+
+typedef struct film_event {
+    uint64_t number;  /* its place in its thread, from 0 */
+    uint64_t time_ns; /* since the start of the recording */
+    uint64_t frame;   /* serial of the frame it happened in; 0: none */
+    uint64_t count;   /* lost, lost_control: how many; thread_start: native id;
+                         task: the task's id */
+    uint64_t value;   /* value id + 1 (exception message, later: values); 0: none */
+    uint32_t thread;  /* 1 = main, then in order of first event */
+    uint32_t code;    /* code id of the frame; FILM_NO_CODE: none */
+    uint32_t offset;  /* place in the frame's code, in code units, or FILM_NO_OFFSET */
+    uint32_t caller_code;   /* call, resume, throw: code of the recorded caller */
+    uint32_t caller_offset; /* its place, in code units */
+    uint32_t depth;         /* open recorded frames below this event's frame */
+    uint32_t text; /* string id: exception type, C function, thread or task name,
+                      reason of a loss */
+    uint8_t kind;  /* film_kind; never an adjustment */
+    const uint8_t *body; /* bytes of a kind this reader does not know, borrowed until
+                            the cursor moves; else NULL */
+    uint32_t body_length;
+} film_event;
+
+/* The name of a kind as dump writes it; "unknown" for one this build lacks. */
+const char *
+film_kind_name(uint8_t kind);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

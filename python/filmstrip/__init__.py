@@ -1,0 +1,96 @@
+"""filmstrip: a flight recorder for Python programs.
+
+    with filmstrip.record("run.film", targets=["my_package"]):
+        work()
+    film = filmstrip.open("run.film")
+    for event in film.events():
+        print(event.kind, event.function, event.line)
+
+On the command line, `filmstrip run program.py`. Nothing is imported before it is used:
+this package is also loaded into programs that are recorded from outside.
+"""
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from filmstrip._api import (
+        Recording,
+        Statistics,
+        pause,
+        record,
+        recording,
+        resume,
+        start,
+        statistics,
+        stop,
+    )
+    from filmstrip._film import Call, Film, Info, Thread, open
+    from filmstrip._reader import Code, Event, FilmError
+    from filmstrip._version import __version__
+
+__all__ = [
+    "Call",
+    "Code",
+    "Event",
+    "Film",
+    "FilmError",
+    "Info",
+    "Recording",
+    "Statistics",
+    "Thread",
+    "__version__",
+    "open",
+    "pause",
+    "record",
+    "recording",
+    "resume",
+    "start",
+    "statistics",
+    "stop",
+]
+
+
+def _why_not_here() -> str:
+    """The one sentence that says why filmstrip cannot run here; empty if it can."""
+    if sys.implementation.name != "cpython" or sys.version_info < (3, 11):
+        return "filmstrip needs CPython 3.11 or newer"
+    if not sys.platform.startswith("linux") or os.uname().machine != "x86_64":
+        return "filmstrip runs on Linux x86-64 only"
+    if "t" in sys.abiflags:
+        return "filmstrip does not support free-threaded builds of Python"
+    return ""
+
+
+if _why_not_here():
+    raise ImportError(_why_not_here())
+
+_HOME_OF = {
+    "Call": "_film",
+    "Code": "_reader",
+    "Event": "_reader",
+    "Film": "_film",
+    "FilmError": "_reader",
+    "Info": "_film",
+    "Thread": "_film",
+    "__version__": "_version",
+    "open": "_film",
+}
+
+
+def __getattr__(name: str) -> "Any":
+    if name not in __all__:
+        raise AttributeError(f"module 'filmstrip' has no attribute {name!r}")
+    import importlib
+
+    module = importlib.import_module("filmstrip." + _HOME_OF.get(name, "_api"))
+    value = getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,225 @@
+"""Recording from inside a program: record, start, stop."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import Any, ParamSpec, TypedDict, TypeVar, cast
+
+from filmstrip import _options, _recorder
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Statistics(TypedDict, total=False):
+    """What a recording holds: its file, events, bytes, events lost, and whether it had
+    to stop early (the disk was full); `seconds` while it runs."""
+
+    path: str
+    events: int
+    bytes: int
+    lost: int
+    stopped: bool
+    seconds: float
+
+
+def _names(given: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
+    if isinstance(given, (str, os.PathLike)):
+        given = [given]
+    return [_options.resolve_target(os.fspath(name)) for name in given]
+
+
+def _program_words() -> list[str]:
+    """The words that name this program, as far as they can be known from inside."""
+    main = sys.modules.get("__main__")
+    spec = getattr(main, "__spec__", None)
+    if spec is not None and sys.argv:
+        return ["-m", spec.name.removesuffix(".__main__"), *sys.argv[1:]]
+    return [word for word in sys.argv if word]
+
+
+def _make_options(
+    path: str | os.PathLike[str] | None,
+    *,
+    targets: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+    exclude: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+    all: bool = False,
+    level: str = "calls",
+    c_calls: bool = False,
+    exceptions: bool = True,
+    ring: int | str = 0,
+    tick_ns: int = 16,
+    children: bool = True,
+    argv: bool = False,
+    force: bool = False,
+) -> _options.Options:
+    options = _options.Options()
+    options.path = os.path.abspath(os.fspath(path)) if path is not None else ""
+    options.targets = _names(targets)
+    options.excludes = _names(exclude)
+    options.all = all
+    options.level = _options.parse_level(level)
+    options.c_calls = c_calls
+    options.exceptions = exceptions
+    options.ring = _options.parse_size(ring) if isinstance(ring, str) else ring
+    options.tick_ns = tick_ns
+    options.children = children
+    options.argv = argv
+    options.force = force
+    return options
+
+
+@functools.cache
+def _stop_at_exit() -> None:
+    import atexit
+
+    atexit.register(_recorder.stop)
+
+
+def _begin(options: _options.Options) -> str:
+    if _recorder.active():
+        raise RuntimeError(f"already recording to {_recorder.path()}")
+    options = _options.Options.decode(options.encode())
+    words = _program_words()
+    if not options.path:
+        stem = os.path.abspath(_options.default_stem(words))
+        options.path = _options.free_path(stem)
+        options.free_name = True
+    _stop_at_exit()
+    return _options.begin(options, _options.describe(options, words))
+
+
+def start(path: str | os.PathLike[str] | None = None, **options: Any) -> str:
+    """Starts recording, with the options of `record`; gives the film's path.
+
+    OSError: the film cannot be written (it exists: `force=True` replaces it).
+    RuntimeError: a recording is running, or this interpreter cannot be recorded.
+    """
+    return _begin(_make_options(path, **options))
+
+
+def stop() -> Statistics | None:
+    """Ends the recording and closes its film. None if nothing was being recorded."""
+    if not _recorder.active():
+        return None
+    result = cast(Statistics, _recorder.stop())
+    _options.forget_environment()
+    return result or None
+
+
+def statistics() -> Statistics | None:
+    """What the running recording holds so far; None if there is none."""
+    return cast("Statistics | None", _recorder.stats())
+
+
+def recording() -> str | None:
+    """The path of the film being written; None if nothing is recorded."""
+    return _recorder.path()
+
+
+def pause() -> None:
+    """Records nothing until resume()."""
+    _recorder.pause()
+
+
+def resume() -> None:
+    _recorder.resume()
+
+
+class Recording:
+    """What `record` gives: a context manager, and a decorator.
+
+    As a decorator it records each call of the function; a call made while another
+    recording runs is part of that one.
+    """
+
+    def __init__(self, options: _options.Options) -> None:
+        self._options = options
+        self.path: str | None = options.path or None
+        self.statistics: Statistics | None = None
+
+    def __enter__(self) -> Recording:
+        self.path = _begin(self._options)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if _recorder.path() == self.path:
+            self.statistics = stop()
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise TypeError("filmstrip.record cannot decorate a generator function")
+        wrapper: Callable[..., Any]
+        if inspect.iscoroutinefunction(function):
+
+            async def wrapper(*args: P.args, **kwargs: P.kwargs) -> Any:
+                if _recorder.active():
+                    return await function(*args, **kwargs)
+                with Recording(self._options):
+                    return await function(*args, **kwargs)
+
+        else:
+
+            def wrapper(*args: P.args, **kwargs: P.kwargs) -> Any:
+                if _recorder.active():
+                    return function(*args, **kwargs)
+                with Recording(self._options):
+                    return function(*args, **kwargs)
+
+        return cast("Callable[P, R]", functools.wraps(function)(wrapper))
+
+
+def record(
+    path: str | os.PathLike[str] | None = None,
+    *,
+    targets: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+    exclude: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+    all: bool = False,
+    level: str = "calls",
+    c_calls: bool = False,
+    exceptions: bool = True,
+    ring: int | str = 0,
+    tick_ns: int = 16,
+    children: bool = True,
+    argv: bool = False,
+    force: bool = False,
+) -> Recording:
+    """Records what happens inside a `with` block, or each call of a function.
+
+    path: the film; without it, program.film or the next free name. An existing file is
+        refused unless `force`.
+    targets, exclude: files, folders, modules or packages; without targets, everything
+        outside the standard library and site-packages; `all`: that too.
+    level: "calls".
+    c_calls: calls of C functions too. exceptions: raised and handled ones.
+    ring: keep only the end of the run, in so many bytes (or "64M").
+    tick_ns: resolution of the clock.
+    children: child processes get films of their own beside this one.
+    argv: keep the program's arguments in the film.
+    """
+    return Recording(
+        _make_options(
+            path,
+            targets=targets,
+            exclude=exclude,
+            all=all,
+            level=level,
+            c_calls=c_calls,
+            exceptions=exceptions,
+            ring=ring,
+            tick_ns=tick_ns,
+            children=children,
+            argv=argv,
+            force=force,
+        )
+    )

@@ -1,0 +1,139 @@
+"""Starts recording before the program's first line.
+
+The interpreter imports this through filmstrip.pth while it sets itself up, if
+FILMSTRIP is set: by `filmstrip run`, by a recorded parent process, or by hand. The
+interpreter then runs the program itself, so that argv, sys.path, __main__, tracebacks,
+signals and the exit status are what they are without us. Nothing may escape from here.
+"""
+
+import os
+import sys
+
+from filmstrip import _options
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def _say(sentence: str) -> None:
+    try:
+        os.write(2, f"filmstrip: {sentence}\n".encode(errors="backslashreplace"))
+    except OSError:
+        pass
+
+
+def _carried() -> str | None:
+    """The encoded options; None if this process is not to be recorded.
+
+    Under -I and -E the environment is not to be trusted: then only an -X option given
+    by `filmstrip run` itself counts, and it leaves no trace.
+    """
+    xoption = sys._xoptions.pop("filmstrip", None)
+    if isinstance(xoption, str):
+        for index, word in enumerate(sys.orig_argv):
+            if word == "filmstrip=" + xoption and sys.orig_argv[index - 1] == "-X":
+                del sys.orig_argv[index - 1 : index + 1]
+                break
+        return xoption
+    if sys.flags.isolated or sys.flags.ignore_environment:
+        return None
+    if os.getuid() != os.geteuid() or os.getgid() != os.getegid():
+        return None
+    return os.environ.get(_options.CARRIER, "")
+
+
+def _program_words() -> list[str]:
+    """The words that name the program and its arguments, from the command line."""
+    if sys.argv[:1] != ["-c"] and sys.argv[:1] != ["-m"]:
+        return [word for word in sys.argv if word]
+    # sys.argv leaves out the code or the module's name.
+    option = sys.argv[0]
+    index = len(sys.orig_argv) - len(sys.argv)
+    value, before = sys.orig_argv[index], sys.orig_argv[index - 1]
+    if not (before.startswith("-") and before.endswith(option[1])):
+        value = value.partition(option[1])[2]  # -mpkg, -Ic...
+    return [option, value, *sys.argv[1:]]
+
+
+def _finish(options: _options.Options, pid: int) -> None:
+    """The first exit handler registered and so the last to run. Also run by a child
+    that was forked and ends like a whole program."""
+    from filmstrip import _recorder
+
+    try:
+        result = _recorder.stop()
+        if options.progress and result and os.getpid() == pid and os.isatty(2):
+            events, size = f"{result['events']:,}", f"{result['bytes']:,}"
+            lost = f", {result['lost']:,} lost" if result["lost"] else ""
+            os.write(2, b"\r\x1b[K")
+            _say(f"{result['path']}: {events} events, {size} bytes{lost}")
+    except Exception:
+        pass
+
+
+class _MultiprocessingEnd:
+    """Children forked by multiprocessing end with os._exit, past every exit handler;
+    only its own finalizers run. This closes their films there."""
+
+    def after_fork(self) -> None:
+        util = sys.modules.get("multiprocessing.util")
+        if util is not None:
+            try:
+                # The child forgets its finalizers first and calls this afterwards.
+                util.register_after_fork(self, _MultiprocessingEnd.register)
+            except Exception:
+                pass
+
+    def register(self) -> None:
+        try:
+            from filmstrip import _recorder
+
+            util: "Any" = sys.modules["multiprocessing.util"]
+            util.Finalize(None, _recorder.stop, exitpriority=-(10**9))
+        except Exception:
+            pass
+
+
+def boot() -> None:
+    encoded = None
+    options = _options.Options()
+    try:
+        if os.environ.get(_options.SWITCH, "0") in ("", "0"):
+            return
+        encoded = _carried()
+        if encoded is None:
+            return
+        words = _program_words()
+        if len(words) > 1 and "multiprocessing.resource_tracker" in words[1]:
+            return  # multiprocessing's own helper: nothing of the program runs there
+        if encoded:
+            options = _options.Options.decode(encoded)
+        else:
+            options.free_name = True
+        if options.first:
+            options.path = _options.free_path(_options.child_stem(options.first))
+        elif not options.path:
+            stem = os.path.abspath(_options.default_stem(words))
+            options.path = _options.free_path(stem)
+        meta = _options.describe(options, words)
+        if options.first:
+            meta["parent"] = os.path.basename(options.first)
+        _options.begin(options, meta)
+
+        import atexit
+
+        atexit.register(_finish, options, os.getpid())
+        if options.children:
+            os.register_at_fork(after_in_child=_MultiprocessingEnd().after_fork)
+    except BaseException as error:
+        _options.forget_environment()
+        if options.first:
+            return  # a child goes on as if it were not followed
+        if encoded:
+            _say(str(error))  # `filmstrip run`: better no run than an unrecorded one
+            os._exit(2)
+        _say(f"not recording: {error}")
+
+
+boot()

@@ -1,0 +1,276 @@
+"""What a recording is asked to do, how that travels to a new process, and how a
+recording is started with it.
+
+This runs inside recorded programs before their first line, so it imports nothing that
+is not loaded already.
+"""
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+LEVELS = ("calls", "lines", "values")
+SWITCH = "FILMSTRIP"  # set and not "0": the .pth line starts a recording
+CARRIER = "FILMSTRIP_OPTIONS"  # Options.encode(), from `run` or from a recorded parent
+
+
+class Options:
+    """The options of one recording. `first` is the film of the first process if that
+    is not this one: then they came from a recorded parent, and `path` is empty."""
+
+    def __init__(self) -> None:
+        self.path = ""
+        self.first = ""
+        self.force = False
+        self.targets: list[str] = []
+        self.excludes: list[str] = []
+        self.all = False
+        self.c_calls = False
+        self.exceptions = True
+        self.ring = 0
+        self.tick_ns = 16
+        self.level = 0
+        self.children = True
+        self.argv = False
+        self.progress = False
+        self.free_name = False  # another free name is as good, if `path` is taken
+
+    def encode(self) -> str:
+        """One `name=value` a line; a list has a line for each item."""
+        lines = []
+        for name, value in vars(self).items():
+            for item in value if isinstance(value, list) else [value]:
+                text = str(int(item)) if isinstance(item, bool) else str(item)
+                text = text.replace("\\", "\\\\").replace("\n", "\\n")
+                lines.append(f"{name}={text}")
+        return "\n".join(lines)
+
+    @classmethod
+    def decode(cls, encoded: str) -> "Options":
+        """The inverse of encode; names of another version are skipped."""
+        options = cls()
+        for line in encoded.split("\n"):
+            name, found, text = line.partition("=")
+            before = getattr(options, name, None)
+            if not found or before is None or callable(before):
+                continue
+            text = "\\".join(
+                part.replace("\\n", "\n") for part in text.split("\\\\")
+            )
+            if isinstance(before, list):
+                before.append(text)
+            elif isinstance(before, bool):
+                setattr(options, name, text == "1")
+            elif isinstance(before, int):
+                setattr(options, name, int(text))
+            else:
+                setattr(options, name, text)
+        return options
+
+    def for_children(self) -> "Options":
+        """What a child process is told: the same, in a film beside the first."""
+        options = Options.decode(self.encode())
+        options.first = self.first or self.path
+        options.path = ""
+        options.force = options.progress = False
+        options.free_name = True
+        return options
+
+
+def parse_size(text: str) -> int:
+    """64M, 1G, 4096: a number of bytes. ValueError if it is none."""
+    units = {"K": 10, "M": 20, "G": 30, "T": 40}
+    number = text.strip().upper().removesuffix("B").removesuffix("I")
+    shift = units.get(number[-1:], 0)
+    if shift:
+        number = number[:-1]
+    if not number.isascii() or not number.isdigit() or int(number) == 0:
+        raise ValueError(f"{text!r} is no size; write it as 64M or 1G")
+    return int(number) << shift
+
+
+def parse_level(level: str) -> int:
+    if level not in LEVELS:
+        raise ValueError(f"{level!r} is no level; the levels are calls, lines, values")
+    if level != "calls":
+        raise ValueError(f"level {level} comes with a later version of filmstrip")
+    return LEVELS.index(level)
+
+
+def resolve_target(target: str) -> str:
+    """A target names a module or package, or a file or folder. Paths become absolute,
+    so that they mean the same wherever the program goes."""
+    if "/" in target or target.endswith(".py") or os.path.exists(target):
+        return os.path.abspath(target)
+    return target
+
+
+def default_stem(arguments: list[str]) -> str:
+    """The name of a recording without `.film`, from the words that name the program:
+    ["dir/train.py"], ["-m", "pkg"], ["-c", ...] or nothing."""
+    if not arguments:
+        return "interactive"
+    first = arguments[0]
+    if first == "-c":
+        return "command"
+    if first == "-m":
+        return arguments[1] if len(arguments) > 1 else "module"
+    if first == "-":
+        return "stdin"
+    name = os.path.basename(os.path.abspath(first))
+    for ending in (".py", ".pyw", ".pyz", ".pyc"):
+        if name.endswith(ending) and name != ending:
+            return name[: -len(ending)]
+    return name or "program"
+
+
+def free_path(stem: str) -> str:
+    """`stem`.film, or the next free stem-2.film, stem-3.film ..."""
+    path = stem + ".film"
+    number = 2
+    while os.path.lexists(path):
+        path = f"{stem}-{number}.film"
+        number += 1
+    return path
+
+
+def child_stem(first: str) -> str:
+    """The stem of this process's film beside the first: train.film gives train.PID."""
+    return f"{first.removesuffix('.film')}.{os.getpid()}"
+
+
+def shorten_home(path: str, home: str) -> str:
+    """A home directory names its owner: films say ~ instead."""
+    if home and (path == home or path.startswith(home + "/")):
+        return "~" + path[len(home) :]
+    return path
+
+
+def home_directory() -> str:
+    home = os.environ.get("HOME", "").rstrip("/")
+    return home if home.startswith("/") and len(home) > 1 else ""
+
+
+def _with_real_paths(folders: "Iterable[str]") -> list[str]:
+    found: list[str] = []
+    for folder in folders:
+        for path in (folder, os.path.realpath(folder)):
+            if path and path not in found:
+                found.append(path)
+    return found
+
+
+def standard_library_folders() -> list[str]:
+    folders = [os.path.dirname(os.path.abspath(os.__file__))]
+    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    for prefix in (sys.base_prefix, sys.base_exec_prefix):
+        folders.append(os.path.join(prefix, sys.platlibdir, version))
+    return _with_real_paths(folders)
+
+
+def site_folders() -> list[str]:
+    """Where installed packages live."""
+    site = sys.modules.get("site")
+    folders: list[str] = []
+    try:
+        folders += site.getsitepackages() if site else []
+        if site and site.ENABLE_USER_SITE:
+            folders.append(site.getusersitepackages())
+    except AttributeError:  # an old virtualenv's site
+        pass
+    folders += [
+        path
+        for path in sys.path
+        if os.path.basename(path) in ("site-packages", "dist-packages")
+    ]
+    return _with_real_paths(folders)
+
+
+def begin(options: Options, meta: "Mapping[str, str]") -> str:
+    """Starts the recorder; gives the path of the film. OSError, ValueError or
+    RuntimeError say in one sentence why it could not."""
+    from filmstrip import _recorder
+
+    stem = options.path.removesuffix(".film")
+    while True:
+        try:
+            _recorder.start(
+                options.path,
+                replace=options.force,
+                targets=tuple(options.targets),
+                excludes=tuple(options.excludes),
+                all=options.all,
+                c_calls=options.c_calls,
+                exceptions=options.exceptions,
+                ring=options.ring,
+                tick_ns=options.tick_ns,
+                level=options.level,
+                children=options.children,
+                meta=dict(meta),
+                stdlib_dirs=tuple(standard_library_folders()),
+                site_dirs=tuple(site_folders()),
+                own_dir=os.path.dirname(os.path.abspath(__file__)),
+                home=home_directory(),
+            )
+            break
+        except OSError:
+            # Someone else took the name between our look and the recorder's.
+            if not options.free_name or not os.path.lexists(options.path):
+                raise
+            following = free_path(stem)
+            if following == options.path:
+                raise
+            options.path = following
+    if options.children:
+        os.environ[SWITCH] = "1"
+        os.environ[CARRIER] = options.for_children().encode()
+    else:
+        forget_environment()
+    return options.path
+
+
+def forget_environment() -> None:
+    """The program's environment as it was without us."""
+    for name in (SWITCH, CARRIER):
+        if name in os.environ:
+            del os.environ[name]
+
+
+def describe(options: Options, arguments: list[str]) -> dict[str, str]:
+    """Facts for `info`; `arguments` are the words that name the program. Its own
+    arguments are kept only if asked for: they hold secrets."""
+    home = home_directory()
+    if not arguments:
+        program = "interactive"
+    elif arguments[0] == "-c":
+        program = "-c"
+    elif arguments[0] == "-m":
+        program = " ".join(arguments[:2])
+    else:
+        program = shorten_home(os.path.abspath(arguments[0]), home)
+    if len(arguments) > 1 and "multiprocessing.spawn" in arguments[1]:
+        program = "multiprocessing spawn"
+    elif len(arguments) > 1 and "multiprocessing.forkserver" in arguments[1]:
+        program = "multiprocessing forkserver"
+    meta = {
+        "program": program,
+        "python": ".".join(map(str, sys.version_info[:3])),
+        "executable": shorten_home(sys.executable or "", home),
+        "targets": " ".join(options.targets)
+        or ("all code" if options.all else "user code"),
+    }
+    if options.excludes:
+        meta["excludes"] = " ".join(options.excludes)
+    if options.argv:
+        meta["argv"] = " ".join(map(_quote, arguments))
+    return meta
+
+
+def _quote(word: str) -> str:
+    plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-"
+    if word and not word.strip(plain):
+        return word
+    return "'" + word.replace("'", "'\"'\"'") + "'"

@@ -1,0 +1,171 @@
+/* duration_filter.c: a list of held events per thread, oldest first.
+ * The oldest held event is always the entry of a call that is not shown yet, and
+ * everything behind it happened inside that call.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/duration_filter.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+typedef struct held {
+    film_event event; /* a copy: the cursor moves on */
+    uint64_t time_ns;
+} held;
+
+typedef struct lane { /* one thread of one recording */
+    held *items;      /* owned */
+    size_t count, capacity;
+    size_t recording;
+    uint32_t thread;
+} lane;
+
+struct film_duration_filter {
+    uint64_t at_least_ns;
+    lane *lanes; /* owned */
+    size_t count, capacity;
+    size_t last; /* lane of the last event: mostly the next one's too */
+};
+
+film_status
+film_duration_filter_new(uint64_t at_least_ns, film_duration_filter **out,
+                         film_error *error)
+{
+    *out = film_alloc(sizeof(**out));
+    if (*out == NULL) {
+        return film_fail(error, FILM_NO_MEMORY, "not enough memory");
+    }
+    (*out)->at_least_ns = at_least_ns;
+    return FILM_OK;
+}
+
+void
+film_duration_filter_free(film_duration_filter *filter)
+{
+    if (filter != NULL) {
+        for (size_t i = 0; i < filter->count; i++) {
+            film_free(filter->lanes[i].items);
+        }
+        film_free(filter->lanes);
+        film_free(filter);
+    }
+}
+
+static lane *
+lane_of(film_duration_filter *filter, const film_merged *merged)
+{
+    for (size_t i = 0; i < filter->count; i++) {
+        size_t at = (filter->last + i) % filter->count;
+        lane *found = &filter->lanes[at];
+        if (found->recording == merged->recording &&
+            found->thread == merged->event->thread) {
+            filter->last = at;
+            return found;
+        }
+    }
+    if (filter->count == filter->capacity) {
+        lane *grown = film_grow(filter->lanes, &filter->capacity, filter->count + 1,
+                                sizeof(*grown));
+        if (grown == NULL) {
+            return NULL;
+        }
+        filter->lanes = grown;
+    }
+    filter->last = filter->count++;
+    memset(&filter->lanes[filter->last], 0, sizeof(lane));
+    filter->lanes[filter->last].recording = merged->recording;
+    filter->lanes[filter->last].thread = merged->event->thread;
+    return &filter->lanes[filter->last];
+}
+
+static bool
+enters(uint8_t kind)
+{
+    return kind == FILM_KIND_CALL || kind == FILM_KIND_RESUME || kind == FILM_KIND_THROW;
+}
+
+static bool
+leaves(uint8_t kind)
+{
+    return kind == FILM_KIND_RETURN || kind == FILM_KIND_YIELD ||
+           kind == FILM_KIND_UNWIND;
+}
+
+/* Gives the oldest held events that are certain at `now_ns`. */
+static void
+release(const film_duration_filter *filter, lane *from, uint64_t now_ns,
+        film_duration_taker take, void *context)
+{
+    size_t given = 0;
+
+    while (given < from->count) {
+        const held *oldest = &from->items[given];
+        film_merged merged = {&oldest->event, NULL, from->recording, oldest->time_ns};
+
+        if (enters(oldest->event.kind) &&
+            now_ns - oldest->time_ns < filter->at_least_ns) {
+            break;
+        }
+        take(context, &merged);
+        given++;
+    }
+    if (given > 0) {
+        memmove(from->items, from->items + given, (from->count - given) * sizeof(held));
+        from->count -= given;
+    }
+}
+
+static film_status
+hold(lane *to, const film_merged *merged, film_error *error)
+{
+    if (to->count == to->capacity) {
+        held *grown =
+            film_grow(to->items, &to->capacity, to->count + 1, sizeof(*grown));
+        if (grown == NULL) {
+            return film_fail(error, FILM_NO_MEMORY, "not enough memory");
+        }
+        to->items = grown;
+    }
+    to->items[to->count].event = *merged->event;
+    to->items[to->count].event.body = NULL; /* borrowed from the cursor */
+    to->items[to->count].time_ns = merged->time_ns;
+    to->count++;
+    return FILM_OK;
+}
+
+film_status
+film_duration_filter_add(film_duration_filter *filter, const film_merged *merged,
+                         film_duration_taker take, void *context, film_error *error)
+{
+    const film_event *event = merged->event;
+    lane *own = lane_of(filter, merged);
+
+    if (own == NULL) {
+        return film_fail(error, FILM_NO_MEMORY, "not enough memory");
+    }
+    release(filter, own, merged->time_ns, take, context);
+    if (leaves(event->kind)) {
+        for (size_t i = own->count; i > 0; i--) {
+            const film_event *entry = &own->items[i - 1].event;
+            if (entry->frame == event->frame && enters(entry->kind)) {
+                own->count = i - 1; /* too short: it and all inside it go */
+                return FILM_OK;
+            }
+        }
+    }
+    if (enters(event->kind) || own->count > 0) {
+        FILM_TRY(hold(own, merged, error));
+        return FILM_OK;
+    }
+    take(context, merged);
+    return FILM_OK;
+}
+
+void
+film_duration_filter_finish(film_duration_filter *filter, uint64_t end_ns,
+                            film_duration_taker take, void *context)
+{
+    for (size_t i = 0; i < filter->count; i++) {
+        release(filter, &filter->lanes[i], end_ns, take, context);
+    }
+}

@@ -1,0 +1,101 @@
+/* selection.c: globs are matched once per code object, then looked up.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/selection.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum { UNKNOWN = 0, TAKEN = 1, LEFT = 2 };
+
+struct film_selection_codes {
+    uint8_t *answers;
+    size_t capacity;
+};
+
+film_status
+film_selection_init(film_selection *selection, const film_recordings *set,
+                    film_error *error)
+{
+    memset(selection, 0, sizeof(*selection));
+    selection->set = set;
+    selection->codes = film_alloc_array(set->count, sizeof(*selection->codes));
+    if (selection->codes == NULL) {
+        return film_fail(error, FILM_NO_MEMORY, "not enough memory");
+    }
+    return FILM_OK;
+}
+
+void
+film_selection_reset(film_selection *selection)
+{
+    if (selection->codes != NULL) {
+        for (size_t i = 0; i < selection->set->count; i++) {
+            film_free(selection->codes[i].answers);
+        }
+    }
+    film_free(selection->codes);
+    memset(selection, 0, sizeof(*selection));
+}
+
+static bool
+matches(const film_selection *selection, const char *name)
+{
+    for (size_t i = 0; i < selection->pattern_count; i++) {
+        if (fnmatch(selection->patterns[i], name, 0) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A pattern without a dot also means the bare name: `--function main`. */
+static bool
+matches_code(const film_selection *selection, const film_code *code)
+{
+    return matches(selection, code->function.data) ||
+           matches(selection, code->qualname.data);
+}
+
+bool
+film_selection_takes_code(film_selection *selection, size_t recording, uint32_t code)
+{
+    struct film_selection_codes *codes = &selection->codes[recording];
+    const film_code *entry;
+
+    if (selection->pattern_count == 0) {
+        return true;
+    }
+    if (code < codes->capacity && codes->answers[code] != UNKNOWN) {
+        return codes->answers[code] == TAKEN;
+    }
+    entry = film_reader_code(selection->set->items[recording].reader, code);
+    if (entry == NULL) {
+        return false;
+    }
+    if (code >= codes->capacity) {
+        size_t old = codes->capacity;
+        uint8_t *grown = film_grow(codes->answers, &codes->capacity, code + 1u, 1);
+        if (grown == NULL) {
+            return matches_code(selection, entry);
+        }
+        memset(grown + old, UNKNOWN, codes->capacity - old);
+        codes->answers = grown;
+    }
+    codes->answers[code] = matches_code(selection, entry) ? TAKEN : LEFT;
+    return codes->answers[code] == TAKEN;
+}
+
+bool
+film_selection_takes(film_selection *selection, size_t recording,
+                     const film_event *event)
+{
+    if (event->frame == 0) {
+        return selection->pattern_count == 0;
+    }
+    if (selection->depth != 0 && event->depth >= selection->depth) {
+        return false;
+    }
+    return film_selection_takes_code(selection, recording, event->code);
+}

@@ -1,0 +1,34 @@
+/* selection.h: which events a person asked for, by function and depth.
+ * (Thread, time and event numbers bound the walk itself: merge.h.)
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_SELECTION_H
+#define FILMSTRIP_SELECTION_H
+
+#include "analysis/recordings.h"
+
+typedef struct film_selection {
+    const film_recordings *set;   /* borrowed */
+    char *const *patterns;        /* borrowed: globs over module.qualname */
+    size_t pattern_count;         /* 0: every function */
+    uint32_t depth;               /* frames deeper than this are left out; 0: none */
+    struct film_selection_codes *codes; /* owned: per recording, what each code got */
+} film_selection;
+
+FILM_NODISCARD film_status
+film_selection_init(film_selection *selection, const film_recordings *set,
+                    film_error *error);
+
+void
+film_selection_reset(film_selection *selection);
+
+/* Whether a function of a recording is asked for; C functions match by their name. */
+bool
+film_selection_takes_code(film_selection *selection, size_t recording, uint32_t code);
+
+/* Whether an event is asked for. Events without a frame (a thread's start, a loss) are
+ * taken unless functions were named. */
+bool
+film_selection_takes(film_selection *selection, size_t recording,
+                     const film_event *event);
+
+#endif

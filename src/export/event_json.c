@@ -1,0 +1,287 @@
+/* event_json.c: one function per group of kinds; calls and returns go straight to
+ * bytes, because nine events of ten are one of them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "export/event_json.h"
+
+/* A call's or return's keys, its fixed words and numbers: six numbers of at most 20
+ * digits and some 110 letters, before the function's own bytes. */
+#define LINE_BYTES 256u
+
+#define PUT(to, literal)                                                                 \
+    (memcpy((to), (literal), sizeof(literal) - 1), (to) + sizeof(literal) - 1)
+
+static void
+render_call(film_output *output, const film_reader *reader, const film_code *code)
+{
+    (void)reader;
+    if (code == NULL) {
+        FILM_OUTPUT_LITERAL(output, ",\"function\":null,\"file\":null,\"line\":null");
+        return;
+    }
+    FILM_OUTPUT_LITERAL(output, ",\"function\":");
+    film_output_json(output, code->function);
+    FILM_OUTPUT_LITERAL(output, ",\"file\":");
+    film_output_json(output, code->file);
+    FILM_OUTPUT_LITERAL(output, ",\"line\":");
+    film_output_u64(output, code->first_line);
+}
+
+film_status
+film_event_json_init(film_event_json *json, film_reader *reader, film_error *error)
+{
+    memset(json, 0, sizeof(*json));
+    json->reader = reader;
+    json->head_length = (size_t)(PUT(json->head, "{\"event\":") - json->head);
+    return film_names_init(&json->calls, reader, render_call, error);
+}
+
+void
+film_event_json_reset(film_event_json *json)
+{
+    film_names_reset(&json->calls);
+    memset(json, 0, sizeof(*json));
+}
+
+void
+film_event_json_name_process(film_event_json *json, uint64_t pid)
+{
+    char *to = PUT(json->head, "{\"pid\":");
+
+    to = film_format_u64(to, pid);
+    to = PUT(to, ",\"event\":");
+    json->head_length = (size_t)(to - json->head);
+}
+
+static void
+change_thread(film_event_json *json, uint32_t id)
+{
+    static const char before[] = ",\"thread\":", after[] = ",\"time_ns\":";
+    char *to = json->thread;
+
+    memcpy(to, before, sizeof(before) - 1);
+    to = film_format_u64(to + sizeof(before) - 1, id);
+    memcpy(to, after, sizeof(after) - 1);
+    to += sizeof(after) - 1;
+    json->thread_length = (size_t)(to - json->thread);
+    json->thread_id = id;
+}
+
+/* {"event":N,"thread":N,"time_ns":N,"kind":" */
+static char *
+put_head(film_event_json *json, char *to, const film_event *event)
+{
+    if (event->thread != json->thread_id) {
+        change_thread(json, event->thread);
+    }
+    /* All of head and thread, used or not: copies of a fixed size are fast. */
+    memcpy(to, json->head, sizeof(json->head));
+    to = film_format_u64(to + json->head_length, event->number);
+    memcpy(to, json->thread, sizeof(json->thread));
+    to += json->thread_length;
+    to = film_format_u64(to, event->time_ns);
+    return PUT(to, ",\"kind\":\"");
+}
+
+static char *
+put_line(char *to, uint32_t line)
+{
+    return line == 0 ? PUT(to, "null") : film_format_u64(to, line);
+}
+
+static uint32_t
+line_of(film_event_json *json, uint32_t code, uint32_t offset)
+{
+    if (code == FILM_NO_CODE || offset == FILM_NO_OFFSET) {
+        return 0;
+    }
+    return film_reader_line(json->reader, code, offset);
+}
+
+static void
+write_call(film_event_json *json, film_output *output, const film_event *event)
+{
+    film_text function = film_names_get(&json->calls, event->code);
+    uint32_t line = line_of(json, event->caller_code, event->caller_offset);
+    char *to = film_output_room(output, LINE_BYTES);
+    char *from = to;
+
+    to = put_head(json, to, event);
+    to = PUT(to, "call\",\"frame\":");
+    to = film_format_u64(to, event->frame);
+    output->used += (size_t)(to - from);
+    film_output_write(output, function.data, function.length);
+    to = from = film_output_room(output, 64);
+    to = PUT(to, ",\"caller_line\":");
+    to = put_line(to, line);
+    to = PUT(to, "}\n");
+    output->used += (size_t)(to - from);
+}
+
+static void
+write_return(film_event_json *json, film_output *output, const film_event *event)
+{
+    uint32_t line = line_of(json, event->code, event->offset);
+    char *from = film_output_room(output, LINE_BYTES);
+    char *to = put_head(json, from, event);
+
+    to = PUT(to, "return\",\"frame\":");
+    to = film_format_u64(to, event->frame);
+    to = PUT(to, ",\"line\":");
+    to = put_line(to, line);
+    to = PUT(to, "}\n");
+    output->used += (size_t)(to - from);
+}
+
+static void
+write_line_key(film_output *output, const char *key, uint32_t line)
+{
+    film_output_text(output, key);
+    if (line == 0) {
+        FILM_OUTPUT_LITERAL(output, "null");
+    }
+    else {
+        film_output_u64(output, line);
+    }
+}
+
+static void
+write_frame(film_event_json *json, film_output *output, const film_event *event)
+{
+    FILM_OUTPUT_LITERAL(output, ",\"frame\":");
+    film_output_u64(output, event->frame);
+    write_line_key(output, ",\"line\":", line_of(json, event->code, event->offset));
+}
+
+static void
+write_exception(film_event_json *json, film_output *output, const film_event *event)
+{
+    film_value message;
+
+    if (event->text == 0 && event->value == 0 && event->kind == FILM_KIND_THROW) {
+        return; /* a resume by close() or throw() whose exception was not readable */
+    }
+    FILM_OUTPUT_LITERAL(output, ",\"exception\":{\"type\":");
+    film_output_json(output, film_reader_string(json->reader, event->text));
+    if (event->value != 0 &&
+        film_reader_value(json->reader, event->value - 1, &message, NULL) == FILM_OK) {
+        FILM_OUTPUT_LITERAL(output, ",\"message\":");
+        film_output_json(output, message.text);
+        if (message.cut) {
+            FILM_OUTPUT_LITERAL(output, ",\"cut\":true");
+        }
+        if (message.redacted) {
+            FILM_OUTPUT_LITERAL(output, ",\"redacted\":true");
+        }
+    }
+    FILM_OUTPUT_LITERAL(output, "}");
+}
+
+static void
+write_text(film_event_json *json, film_output *output, const char *key, uint32_t text)
+{
+    film_output_text(output, key);
+    film_output_json(output, film_reader_string(json->reader, text));
+}
+
+static void
+write_number(film_output *output, const char *key, uint64_t number)
+{
+    film_output_text(output, key);
+    film_output_u64(output, number);
+}
+
+static void
+write_thread_name(film_event_json *json, film_output *output, const film_event *event)
+{
+    if (event->kind == FILM_KIND_THREAD_END) {
+        size_t count = film_reader_thread_count(json->reader);
+        for (size_t i = 0; i < count; i++) {
+            const film_thread_info *thread = film_reader_thread(json->reader, i);
+            if (thread->id == event->thread) {
+                FILM_OUTPUT_LITERAL(output, ",\"name\":");
+                film_output_json(output, thread->name);
+                return;
+            }
+        }
+        return;
+    }
+    write_text(json, output, ",\"name\":", event->text);
+    write_number(output, ",\"native_id\":", event->count);
+}
+
+/* The keys of the rarer kinds. */
+static void
+write_keys(film_event_json *json, film_output *output, const film_event *event)
+{
+    switch (event->kind) {
+    case FILM_KIND_LINE:
+    case FILM_KIND_YIELD:
+        write_frame(json, output, event);
+        break;
+    case FILM_KIND_RESUME:
+    case FILM_KIND_THROW:
+        write_frame(json, output, event);
+        write_line_key(output, ",\"caller_line\":",
+                       line_of(json, event->caller_code, event->caller_offset));
+        if (event->kind == FILM_KIND_THROW) {
+            write_exception(json, output, event);
+        }
+        break;
+    case FILM_KIND_RAISE:
+    case FILM_KIND_UNWIND:
+    case FILM_KIND_HANDLED:
+        write_frame(json, output, event);
+        write_exception(json, output, event);
+        break;
+    case FILM_KIND_C_CALL:
+    case FILM_KIND_C_RETURN:
+    case FILM_KIND_C_RAISE:
+        write_frame(json, output, event);
+        write_text(json, output, ",\"function\":", event->text);
+        break;
+    case FILM_KIND_THREAD_START:
+    case FILM_KIND_THREAD_END:
+        write_thread_name(json, output, event);
+        break;
+    case FILM_KIND_TASK:
+        write_number(output, ",\"id\":", event->count);
+        write_text(json, output, ",\"name\":", event->text);
+        break;
+    case FILM_KIND_LOST:
+    case FILM_KIND_LOST_CONTROL:
+        write_number(output, ",\"count\":", event->count);
+        write_text(json, output, ",\"reason\":", event->text);
+        break;
+    default: /* a kind of a later step: what can be said of every event */
+        if (event->frame != 0) {
+            write_frame(json, output, event);
+        }
+        if (event->body != NULL) {
+            write_number(output, ",\"number\":", event->kind);
+            write_number(output, ",\"bytes\":", event->body_length);
+        }
+    }
+}
+
+void
+film_event_json_write(film_event_json *json, film_output *output,
+                      const film_event *event)
+{
+    char *from, *to;
+
+    if (event->kind == FILM_KIND_CALL) {
+        write_call(json, output, event);
+        return;
+    }
+    if (event->kind == FILM_KIND_RETURN) {
+        write_return(json, output, event);
+        return;
+    }
+    from = film_output_room(output, LINE_BYTES);
+    to = put_head(json, from, event);
+    output->used += (size_t)(to - from);
+    film_output_text(output, film_kind_name(event->kind));
+    film_output_byte(output, '"');
+    write_keys(json, output, event);
+    FILM_OUTPUT_LITERAL(output, "}\n");
+}

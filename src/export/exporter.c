@@ -1,0 +1,32 @@
+/* exporter.c: the table of outputs.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "export/exporter.h"
+
+const film_exporter film_exporters[] = {
+    {"pstats", "cProfile's statistics, for pstats, snakeviz and gprof2dot", ".pstats",
+     film_export_pstats},
+    {"dot", "call graph in graphviz' language, coloured by share of time", ".dot",
+     film_export_dot},
+    {"svg", "the same graph drawn by graphviz (needs its program dot)", ".svg",
+     film_export_svg},
+    {"collapsed", "folded stacks with nanoseconds, for flame graph scripts", ".folded",
+     film_export_collapsed},
+    {"speedscope", "every call, for https://www.speedscope.app", ".speedscope.json",
+     film_export_speedscope},
+    {"perfetto", "every call as a protobuf trace, for https://ui.perfetto.dev",
+     ".perfetto-trace", film_export_perfetto},
+    {"chrome", "every call as JSON, for chrome://tracing and others", ".trace.json",
+     film_export_chrome},
+    {NULL, NULL, NULL, NULL},
+};
+
+const film_exporter *
+film_exporter_find(const char *name)
+{
+    for (const film_exporter *found = film_exporters; found->name != NULL; found++) {
+        if (strcmp(found->name, name) == 0) {
+            return found;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,378 @@
+/* log_text.c: the log for people.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "export/log.h"
+
+#include "base/alloc.h"
+#include "export/names.h"
+
+/* Deeper than this the indentation stays and the depth is written as a number: a
+ * recursion of 100,000 frames must not make lines of 200,000 blanks. */
+#define INDENT_LIMIT 48u
+
+typedef enum colour { PLAIN, DIM, GREEN, BLUE, RED, YELLOW } colour;
+
+static const char *const colour_codes[] = {
+    [PLAIN] = "\033[0m", [DIM] = "\033[2m",  [GREEN] = "\033[32m",
+    [BLUE] = "\033[34m", [RED] = "\033[31m", [YELLOW] = "\033[33m",
+};
+
+typedef struct recorded {
+    film_names places;    /* function and where it is, for run */
+    film_names functions; /* function alone */
+    char process[32];     /* the marker's first half, where there are several */
+    size_t process_length;
+} recorded;
+
+struct film_log_text {
+    const film_recordings *set; /* borrowed */
+    recorded *items;            /* owned, one a recording */
+    bool colour;
+};
+
+static void
+render_function(film_output *output, const film_reader *reader, const film_code *code)
+{
+    (void)reader;
+    if (code == NULL) {
+        FILM_OUTPUT_LITERAL(output, "?");
+    }
+    else {
+        film_output_display(output, code->function);
+    }
+}
+
+/* Files below the program's working directory are shown relative to it. */
+static film_text
+short_file(const film_reader *reader, film_text file)
+{
+    const char *folder = film_reader_meta(reader, "cwd");
+    size_t length = folder == NULL ? 0 : strlen(folder);
+
+    if (length > 1 && file.length > length + 1 && file.data[length] == '/' &&
+        memcmp(file.data, folder, length) == 0) {
+        file.data += length + 1;
+        file.length -= length + 1;
+    }
+    return file;
+}
+
+static void
+render_place(film_output *output, const film_reader *reader, const film_code *code)
+{
+    render_function(output, reader, code);
+    if (code != NULL) {
+        FILM_OUTPUT_LITERAL(output, "  ");
+        film_output_display(output, short_file(reader, code->file));
+        film_output_byte(output, ':');
+        film_output_u64(output, code->first_line);
+    }
+    film_output_byte(output, '\n');
+}
+
+film_status
+film_log_text_new(const film_recordings *set, bool coloured, film_log_text **out,
+                  film_error *error)
+{
+    film_log_text *log = film_alloc(sizeof(*log));
+    film_status status = FILM_OK;
+
+    *out = NULL;
+    if (log == NULL) {
+        return film_fail(error, FILM_NO_MEMORY, "not enough memory");
+    }
+    log->set = set;
+    log->colour = coloured;
+    log->items = film_alloc_array(set->count, sizeof(*log->items));
+    if (log->items == NULL) {
+        status = film_fail(error, FILM_NO_MEMORY, "not enough memory");
+    }
+    for (size_t i = 0; status == FILM_OK && i < set->count; i++) {
+        recorded *item = &log->items[i];
+        film_reader *reader = set->items[i].reader;
+
+        item->process_length = 0;
+        if (set->count > 1) {
+            char *end = film_format_u64(item->process, film_reader_info(reader)->pid);
+            *end++ = ':';
+            item->process_length = (size_t)(end - item->process);
+        }
+        status = film_names_init(&item->places, reader, render_place, error);
+        if (status == FILM_OK) {
+            status = film_names_init(&item->functions, reader, render_function, error);
+        }
+    }
+    if (status != FILM_OK) {
+        film_log_text_free(log);
+        return status;
+    }
+    *out = log;
+    return FILM_OK;
+}
+
+void
+film_log_text_free(film_log_text *log)
+{
+    if (log != NULL) {
+        for (size_t i = 0; log->items != NULL && i < log->set->count; i++) {
+            film_names_reset(&log->items[i].places);
+            film_names_reset(&log->items[i].functions);
+        }
+        film_free(log->items);
+        film_free(log);
+    }
+}
+
+static void
+paint(const film_log_text *log, film_output *output, colour wanted)
+{
+    if (log->colour) {
+        film_output_text(output, colour_codes[wanted]);
+    }
+}
+
+/* Seconds with microseconds, in a field of 12. */
+static void
+write_time(film_output *output, uint64_t time_ns)
+{
+    uint64_t micros = time_ns / 1000;
+    uint64_t fraction = micros % 1000000;
+    char *to;
+
+    film_output_padded_u64(output, micros / 1000000, 5);
+    to = film_output_room(output, 7);
+    *to++ = '.';
+    for (int i = 5; i >= 0; i--) {
+        to[i] = (char)('0' + fraction % 10);
+        fraction /= 10;
+    }
+    output->used += 7;
+}
+
+static void
+write_line(film_output *output, film_reader *reader, uint32_t code, uint32_t offset)
+{
+    uint32_t line = 0;
+
+    if (code != FILM_NO_CODE && offset != FILM_NO_OFFSET) {
+        line = film_reader_line(reader, code, offset);
+    }
+    if (line == 0) {
+        FILM_OUTPUT_LITERAL(output, "      -  ");
+        return;
+    }
+    film_output_padded_u64(output, line, 7);
+    FILM_OUTPUT_LITERAL(output, "  ");
+}
+
+static void
+write_indent(film_output *output, uint32_t depth)
+{
+    uint32_t shown = depth < INDENT_LIMIT ? depth : INDENT_LIMIT;
+
+    memset(film_output_room(output, 2 * INDENT_LIMIT), ' ', 2 * INDENT_LIMIT);
+    output->used += 2 * shown;
+    if (depth >= INDENT_LIMIT) {
+        film_output_byte(output, '(');
+        film_output_u64(output, depth);
+        FILM_OUTPUT_LITERAL(output, ") ");
+    }
+}
+
+/* [2] or, with several recordings, [1234:2] */
+static void
+write_marker(film_log_text *log, film_output *output, const film_merged *merged)
+{
+    const recorded *item = &log->items[merged->recording];
+
+    if (film_reader_thread_count(log->set->items[merged->recording].reader) < 2 &&
+        log->set->count < 2) {
+        return;
+    }
+    FILM_OUTPUT_LITERAL(output, " [");
+    film_output_write(output, item->process, item->process_length);
+    film_output_u64(output, merged->event->thread);
+    film_output_byte(output, ']');
+}
+
+static void
+write_exception(film_output *output, film_reader *reader, const film_event *event)
+{
+    film_value message;
+
+    film_output_display(output, film_reader_string(reader, event->text));
+    if (event->value != 0 &&
+        film_reader_value(reader, event->value - 1, &message, NULL) == FILM_OK) {
+        FILM_OUTPUT_LITERAL(output, ": ");
+        film_output_display(output, message.text);
+    }
+}
+
+void
+film_output_duration(film_output *output, uint64_t duration_ns)
+{
+    static const struct {
+        uint64_t unit_ns;
+        const char *name;
+    } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}};
+
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        uint64_t hundredths = duration_ns / (units[i].unit_ns / 100 ? units[i].unit_ns / 100 : 1);
+        if (duration_ns >= units[i].unit_ns) {
+            film_output_u64(output, hundredths / 100);
+            if (hundredths < 100000) {
+                uint64_t rest = hundredths % 100;
+                film_output_byte(output, '.');
+                film_output_byte(output, (char)('0' + rest / 10));
+                if (hundredths < 1000) {
+                    film_output_byte(output, (char)('0' + rest % 10));
+                }
+            }
+            film_output_text(output, units[i].name);
+            return;
+        }
+    }
+    film_output_u64(output, duration_ns);
+    FILM_OUTPUT_LITERAL(output, "ns");
+}
+
+/* How long the activation lasted that this event ended, where the cursor still knows. */
+static void
+write_lasted(film_output *output, const film_reader *reader, const film_merged *merged)
+{
+    const film_frame *closed =
+        merged->cursor == NULL ? NULL : film_cursor_closed(merged->cursor);
+    uint64_t enter_ns;
+
+    if (closed == NULL) {
+        return;
+    }
+    enter_ns = film_reader_ticks_to_ns(reader, closed->enter_tick);
+    if (enter_ns <= merged->event->time_ns) {
+        FILM_OUTPUT_LITERAL(output, "  ");
+        film_output_duration(output, merged->event->time_ns - enter_ns);
+    }
+}
+
+static void
+write_head(film_log_text *log, film_output *output, const film_merged *merged,
+           bool at_caller)
+{
+    const film_event *event = merged->event;
+    film_reader *reader = log->set->items[merged->recording].reader;
+
+    paint(log, output, DIM);
+    write_time(output, merged->time_ns);
+    write_marker(log, output, merged);
+    write_line(output, reader, at_caller ? event->caller_code : event->code,
+               at_caller ? event->caller_offset : event->offset);
+    write_indent(output, event->depth);
+    paint(log, output, PLAIN);
+}
+
+static void
+write_word(film_log_text *log, film_output *output, const char *word, colour wanted)
+{
+    paint(log, output, wanted);
+    film_output_text(output, word);
+    paint(log, output, PLAIN);
+}
+
+static void
+write_entry(film_log_text *log, film_output *output, const film_merged *merged)
+{
+    const film_event *event = merged->event;
+    recorded *item = &log->items[merged->recording];
+    film_text place = film_names_get(&item->places, event->code);
+
+    write_head(log, output, merged, true);
+    if (event->kind == FILM_KIND_CALL) {
+        write_word(log, output, "run ", GREEN);
+    }
+    else {
+        write_word(log, output,
+                   event->kind == FILM_KIND_RESUME ? "resume " : "throw ", YELLOW);
+    }
+    if (event->kind == FILM_KIND_THROW && event->text != 0) {
+        write_exception(output, log->set->items[merged->recording].reader, event);
+        FILM_OUTPUT_LITERAL(output, " into ");
+    }
+    film_output_write(output, place.data, place.length);
+}
+
+static void
+write_exit(film_log_text *log, film_output *output, const film_merged *merged)
+{
+    const film_event *event = merged->event;
+    film_reader *reader = log->set->items[merged->recording].reader;
+    recorded *item = &log->items[merged->recording];
+    film_text function = film_names_get(&item->functions, event->code);
+
+    write_head(log, output, merged, false);
+    if (event->kind == FILM_KIND_RETURN) {
+        write_word(log, output, "end ", BLUE);
+    }
+    else if (event->kind == FILM_KIND_YIELD) {
+        write_word(log, output, "yield ", YELLOW);
+    }
+    else {
+        write_word(log, output, "unwind ", RED);
+    }
+    film_output_write(output, function.data, function.length);
+    write_lasted(output, reader, merged);
+    if (event->kind == FILM_KIND_UNWIND) {
+        FILM_OUTPUT_LITERAL(output, "  ");
+        write_exception(output, reader, event);
+    }
+    film_output_byte(output, '\n');
+}
+
+/* Everything that neither enters nor leaves a frame. */
+static void
+write_other(film_log_text *log, film_output *output, const film_merged *merged)
+{
+    const film_event *event = merged->event;
+    film_reader *reader = log->set->items[merged->recording].reader;
+    bool is_exception = event->kind == FILM_KIND_RAISE || event->kind == FILM_KIND_HANDLED;
+    bool is_loss = event->kind == FILM_KIND_LOST || event->kind == FILM_KIND_LOST_CONTROL;
+
+    write_head(log, output, merged, false);
+    if (event->frame != 0) {
+        FILM_OUTPUT_LITERAL(output, "  "); /* inside the frame, where its calls stand */
+    }
+    write_word(log, output, film_kind_name(event->kind),
+               event->kind == FILM_KIND_RAISE || is_loss ? RED : YELLOW);
+    if (is_exception) {
+        film_output_byte(output, ' ');
+        write_exception(output, reader, event);
+    }
+    else if (is_loss) {
+        film_output_byte(output, ' ');
+        film_output_grouped_u64(output, event->count);
+        FILM_OUTPUT_LITERAL(output, " events: ");
+        film_output_display(output, film_reader_string(reader, event->text));
+    }
+    else if (event->text != 0 || event->kind == FILM_KIND_C_CALL) {
+        film_output_byte(output, ' ');
+        film_output_display(output, film_reader_string(reader, event->text));
+    }
+    film_output_byte(output, '\n');
+}
+
+void
+film_log_text_write(film_log_text *log, film_output *output, const film_merged *merged)
+{
+    switch (merged->event->kind) {
+    case FILM_KIND_CALL:
+    case FILM_KIND_RESUME:
+    case FILM_KIND_THROW:
+        write_entry(log, output, merged);
+        break;
+    case FILM_KIND_RETURN:
+    case FILM_KIND_YIELD:
+    case FILM_KIND_UNWIND:
+        write_exit(log, output, merged);
+        break;
+    default:
+        write_other(log, output, merged);
+    }
+}

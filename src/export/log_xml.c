@@ -1,0 +1,243 @@
+/* log_xml.c: the log as an XML document.
+ *
+ *   <log>
+ *   <thread id="1" name="MainThread" pid="1234">
+ *   <call function="m.f" file="m.py" line="3" caller_line="9" event="0" time_ns="5">
+ *   <raise type="ValueError" message="no" line="4" event="1" time_ns="9"/>
+ *   <unwind ... /></call>
+ *
+ * The element of an activation is call, resume or throw; its last child says how it
+ * ended (return, yield, unwind), except where the recording does not know.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "export/log.h"
+
+#include "analysis/activity.h"
+
+typedef struct document {
+    film_output *output; /* borrowed */
+    film_selection *selection;
+    const film_merge_range *range;
+    film_reader *reader;
+    size_t recording;
+    uint64_t shift_ns;
+} document;
+
+static void
+write_text(film_output *output, const char *key, film_text text)
+{
+    film_output_text(output, key);
+    film_output_xml(output, text);
+    film_output_byte(output, '"');
+}
+
+static void
+write_number(film_output *output, const char *key, uint64_t number)
+{
+    film_output_text(output, key);
+    film_output_u64(output, number);
+    film_output_byte(output, '"');
+}
+
+static void
+write_line(document *to, const char *key, uint32_t code, uint32_t offset)
+{
+    uint32_t line = 0;
+
+    if (code != FILM_NO_CODE && offset != FILM_NO_OFFSET) {
+        line = film_reader_line(to->reader, code, offset);
+    }
+    if (line != 0) {
+        write_number(to->output, key, line);
+    }
+}
+
+static void
+write_when(document *to, const film_step *step)
+{
+    if (step->event != NULL) {
+        write_number(to->output, " event=\"", step->event->number);
+    }
+    write_number(to->output, " time_ns=\"", step->time_ns + to->shift_ns);
+}
+
+static void
+write_exception(document *to, const film_event *event)
+{
+    film_value message;
+
+    write_text(to->output, " type=\"", film_reader_string(to->reader, event->text));
+    if (event->value != 0 &&
+        film_reader_value(to->reader, event->value - 1, &message, NULL) == FILM_OK) {
+        write_text(to->output, " message=\"", message.text);
+    }
+}
+
+static const char *
+entry_name(uint8_t cause)
+{
+    /* An adopted frame shows as a call without an event. */
+    return cause == FILM_KIND_RESUME  ? "resume"
+           : cause == FILM_KIND_THROW ? "throw"
+           : cause == FILM_KIND_C_CALL ? "c_call"
+                                       : "call";
+}
+
+static void
+write_enter(document *to, const film_step *step)
+{
+    const film_code *code = film_reader_code(to->reader, step->function);
+
+    film_output_byte(to->output, '<');
+    film_output_text(to->output, entry_name(step->cause));
+    if (step->cause == FILM_KIND_C_CALL) {
+        write_text(to->output, " function=\"",
+                   film_reader_string(to->reader, step->function & ~FILM_C_FUNCTION));
+    }
+    else if (code != NULL) {
+        write_text(to->output, " function=\"", code->function);
+        write_text(to->output, " file=\"", code->file);
+        write_number(to->output, " line=\"", code->first_line);
+    }
+    if (step->event != NULL && step->cause != FILM_KIND_C_CALL) {
+        write_line(to, " caller_line=\"", step->event->caller_code,
+                   step->event->caller_offset);
+    }
+    write_when(to, step);
+    FILM_OUTPUT_LITERAL(to->output, ">\n");
+}
+
+static void
+write_event(document *to, const film_step *step)
+{
+    const film_event *event = step->event;
+
+    film_output_byte(to->output, '<');
+    film_output_text(to->output, film_kind_name(event->kind));
+    if (event->kind == FILM_KIND_RAISE || event->kind == FILM_KIND_HANDLED ||
+        event->kind == FILM_KIND_UNWIND) {
+        write_exception(to, event);
+    }
+    else if (event->kind == FILM_KIND_LOST || event->kind == FILM_KIND_LOST_CONTROL) {
+        write_number(to->output, " count=\"", event->count);
+        write_text(to->output, " reason=\"", film_reader_string(to->reader, event->text));
+    }
+    else if (event->text != 0) {
+        write_text(to->output, " name=\"", film_reader_string(to->reader, event->text));
+    }
+    write_line(to, " line=\"", event->code, event->offset);
+    write_when(to, step);
+    FILM_OUTPUT_LITERAL(to->output, "/>\n");
+}
+
+static bool
+takes(document *to, const film_step *step, uint64_t depth)
+{
+    uint64_t time_ns = step->time_ns + to->shift_ns;
+
+    if (to->selection->depth != 0 && depth > to->selection->depth) {
+        return false;
+    }
+    if (step->kind == FILM_STEP_EVENT || step->kind == FILM_STEP_ENTER) {
+        if (time_ns < to->range->from_ns || time_ns > to->range->to_ns) {
+            return false;
+        }
+        if (step->event != NULL && (step->event->number < to->range->first_event ||
+                                    step->event->number >= to->range->end_event)) {
+            return false;
+        }
+    }
+    if (step->function & FILM_C_FUNCTION) {
+        return to->selection->pattern_count == 0;
+    }
+    return film_selection_takes_code(to->selection, to->recording, step->function);
+}
+
+static void
+write_leave(document *to, const film_step *step, const char *name)
+{
+    if (step->event != NULL) {
+        write_event(to, step);
+    }
+    FILM_OUTPUT_LITERAL(to->output, "</");
+    film_output_text(to->output, name);
+    FILM_OUTPUT_LITERAL(to->output, ">\n");
+}
+
+/* One byte an open activation: which element to close, or that it was left out. */
+static film_status
+write_steps(document *to, film_activity *activity, film_buffer *open, film_error *error)
+{
+    film_step step;
+    film_status status;
+
+    while ((status = film_activity_next(activity, &step, error)) == FILM_OK) {
+        if (step.kind == FILM_STEP_ENTER) {
+            bool taken = takes(to, &step, open->length + 1);
+            film_buffer_put_byte(open, taken ? step.cause : 0);
+            if (open->failed) {
+                return film_fail(error, FILM_NO_MEMORY, "not enough memory");
+            }
+            if (taken) {
+                write_enter(to, &step);
+            }
+        }
+        else if (step.kind == FILM_STEP_LEAVE) {
+            uint8_t cause = open->data[--open->length];
+            if (cause != 0) {
+                write_leave(to, &step, entry_name(cause));
+            }
+        }
+        else if (takes(to, &step, open->length)) {
+            write_event(to, &step);
+        }
+        if (to->output->status != FILM_OK) {
+            return film_output_flush(to->output, error);
+        }
+    }
+    return status == FILM_END ? FILM_OK : status;
+}
+
+static film_status
+write_thread(document *to, const film_recordings *set, const film_thread_info *thread,
+             film_error *error)
+{
+    film_activity *activity;
+    film_buffer open = {0};
+    film_status status;
+
+    if (to->range->thread != 0 && to->range->thread != thread->id) {
+        return FILM_OK;
+    }
+    write_number(to->output, "<thread id=\"", thread->id);
+    write_text(to->output, " name=\"", thread->name);
+    write_number(to->output, " pid=\"", film_reader_info(to->reader)->pid);
+    FILM_OUTPUT_LITERAL(to->output, ">\n");
+    FILM_TRY(film_activity_open(set, to->recording, thread->id, &activity, error));
+    status = write_steps(to, activity, &open, error);
+    film_activity_close(activity);
+    film_buffer_reset(&open);
+    FILM_OUTPUT_LITERAL(to->output, "</thread>\n");
+    return status;
+}
+
+film_status
+film_log_xml_write(const film_recordings *set, const film_merge_range *range,
+                   film_selection *selection, film_output *output, film_error *error)
+{
+    document to = {output, selection, range, NULL, 0, 0};
+
+    FILM_OUTPUT_LITERAL(output, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<log>\n");
+    for (size_t i = 0; i < set->count; i++) {
+        size_t threads;
+
+        to.recording = i;
+        to.reader = set->items[i].reader;
+        to.shift_ns = set->items[i].shift_ns;
+        threads = film_reader_thread_count(to.reader);
+        for (size_t k = 0; k < threads; k++) {
+            FILM_TRY(write_thread(&to, set, film_reader_thread(to.reader, k), error));
+        }
+    }
+    FILM_OUTPUT_LITERAL(output, "</log>\n");
+    return FILM_OK;
+}

@@ -1,0 +1,338 @@
+/* state.c: replaying rows. Every kind's effect on the stack is here and nowhere else.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "format/state.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+void
+film_state_begin(film_state *state, uint32_t thread, uint32_t tick_ns)
+{
+    film_state_reset(state);
+    state->thread = thread;
+    state->tick_ns = tick_ns;
+    state->next_frame = ((uint64_t)(thread - 1) << FILM_FRAME_SHIFT) + 1;
+    state->last_resumed = state->next_frame - 1;
+}
+
+void
+film_state_reset(film_state *state)
+{
+    film_free(state->frames);
+    memset(state, 0, sizeof(*state));
+}
+
+film_status
+film_state_copy(film_state *to, const film_state *from)
+{
+    film_frame *frames = to->frames;
+    size_t capacity = to->capacity;
+
+    if (from->depth > capacity) {
+        frames = film_grow(frames, &capacity, from->depth, sizeof(*frames));
+        if (frames == NULL) {
+            return FILM_NO_MEMORY;
+        }
+    }
+    if (from->depth > 0) {
+        memcpy(frames, from->frames, from->depth * sizeof(*frames));
+    }
+    *to = *from;
+    to->frames = frames;
+    to->capacity = capacity;
+    return FILM_OK;
+}
+
+static inline film_frame *
+top_of(film_state *state)
+{
+    return state->depth == 0 ? NULL : &state->frames[state->depth - 1];
+}
+
+/* The caller's place becomes known when it calls. */
+static inline void
+note_site(film_state *state, uint32_t site, film_event *event)
+{
+    film_frame *caller = top_of(state);
+
+    event->caller_code = FILM_NO_CODE;
+    event->caller_offset = FILM_NO_OFFSET;
+    if (caller != NULL) {
+        event->caller_code = caller->code;
+        if (site != 0) {
+            caller->offset = site - 1;
+            event->caller_offset = site - 1;
+        }
+    }
+}
+
+static film_status
+push(film_state *state, uint64_t serial, uint32_t code, uint32_t offset, uint32_t site)
+{
+    film_frame *frame;
+
+    if (state->depth == state->capacity) {
+        film_frame *frames;
+        if (state->depth >= FILM_STATE_MAX_DEPTH) {
+            return FILM_CORRUPT;
+        }
+        frames = film_grow(state->frames, &state->capacity, state->depth + 1,
+                           sizeof(*frames));
+        if (frames == NULL) {
+            return FILM_NO_MEMORY;
+        }
+        state->frames = frames;
+    }
+    frame = &state->frames[state->depth++];
+    memset(frame, 0, sizeof(*frame));
+    frame->serial = serial;
+    frame->code = code;
+    frame->offset = offset;
+    frame->site = site;
+    frame->call_event = state->event;
+    frame->call_tick = state->tick;
+    frame->enter_tick = state->tick;
+    return FILM_OK;
+}
+
+static film_status
+pop(film_state *state, film_event *event)
+{
+    film_frame *caller;
+
+    if (state->depth == 0) {
+        return FILM_CORRUPT;
+    }
+    state->closed = state->frames[--state->depth];
+    state->has_closed = true;
+    event->frame = state->closed.serial;
+    event->code = state->closed.code;
+    event->depth = (uint32_t)state->depth;
+    caller = top_of(state);
+    if (caller != NULL) {
+        caller->child_ticks += state->tick - state->closed.enter_tick;
+        caller->home_chunk = 0; /* it changed since a keyframe stored it */
+    }
+    return FILM_OK;
+}
+
+/* Describes the top frame as the place of an event that leaves the stack alone. */
+static void
+at_top(film_state *state, film_event *event)
+{
+    film_frame *top = top_of(state);
+
+    event->code = FILM_NO_CODE;
+    if (top != NULL) {
+        event->frame = top->serial;
+        event->code = top->code;
+        event->depth = (uint32_t)(state->depth - 1);
+        if (event->offset == FILM_NO_OFFSET) {
+            event->offset = top->offset;
+        }
+        else {
+            top->offset = event->offset;
+        }
+        top->home_chunk = 0;
+    }
+}
+
+static film_status
+enter_again(film_state *state, uint64_t frame_delta, uint32_t code, uint32_t offset,
+            uint32_t site, film_event *event)
+{
+    uint64_t serial = state->last_resumed + (uint64_t)film_unzigzag(frame_delta);
+
+    note_site(state, site, event);
+    event->frame = serial;
+    event->code = code;
+    event->offset = offset;
+    event->depth = (uint32_t)state->depth;
+    state->last_resumed = serial;
+    return push(state, serial, code, offset, site);
+}
+
+/* The caller of a distance: the frame that many below the top. */
+static film_status
+take_out(film_state *state, uint64_t distance, film_frame *out)
+{
+    size_t index;
+
+    if (distance >= state->depth) {
+        return FILM_CORRUPT;
+    }
+    index = state->depth - 1 - (size_t)distance;
+    *out = state->frames[index];
+    memmove(&state->frames[index], &state->frames[index + 1],
+            (size_t)distance * sizeof(*state->frames));
+    state->depth--;
+    return FILM_OK;
+}
+
+static film_status
+adjust(film_state *state, const film_row *row)
+{
+    film_input input = film_input_of(row->body, row->body_length);
+    film_frame frame;
+    film_status status = FILM_OK;
+
+    if (row->kind == FILM_KIND_ADOPT) {
+        uint32_t code = film_input_varint32(&input);
+        uint32_t offset = film_input_varint32(&input) - 1; /* 0 - 1 = FILM_NO_OFFSET */
+        if (input.failed) {
+            return FILM_CORRUPT;
+        }
+        status = push(state, state->next_frame++, code, offset, 0);
+        if (status == FILM_OK) {
+            top_of(state)->adopted = true;
+        }
+    }
+    else if (row->kind == FILM_KIND_FOCUS || row->kind == FILM_KIND_DROP) {
+        uint64_t distance = film_input_varint(&input);
+        if (input.failed) {
+            return FILM_CORRUPT;
+        }
+        status = take_out(state, distance, &frame);
+        if (status == FILM_OK && row->kind == FILM_KIND_FOCUS) {
+            frame.home_chunk = 0;
+            state->frames[state->depth++] = frame;
+        }
+    }
+    /* Unknown adjustments of newer minors change nothing older readers show. */
+    return status;
+}
+
+static film_status
+apply_exception(film_state *state, const film_row *row, film_input *body,
+                film_event *event)
+{
+    film_status status = FILM_OK;
+    uint32_t offset = film_input_varint32(body) - 1;
+
+    event->offset = offset;
+    event->text = film_input_varint32(body);
+    event->value = film_input_varint(body);
+    if (row->kind == FILM_KIND_UNWIND) {
+        status = pop(state, event);
+        if (status == FILM_OK && event->offset == FILM_NO_OFFSET) {
+            event->offset = state->closed.offset;
+        }
+    }
+    else {
+        at_top(state, event);
+    }
+    if (row->kind == FILM_KIND_RAISE) {
+        state->exception_type = event->text;
+        state->exception_value = event->value;
+    }
+    else if (row->kind == FILM_KIND_HANDLED) {
+        state->exception_type = 0;
+        state->exception_value = 0;
+    }
+    return status;
+}
+
+static film_status
+apply_ext(film_state *state, const film_row *row, film_event *event)
+{
+    film_input body = film_input_of(row->body, row->body_length);
+    film_status status = FILM_OK;
+
+    event->code = FILM_NO_CODE;
+    switch (row->kind) {
+    case FILM_KIND_THROW: {
+        uint64_t frame = film_input_varint(&body);
+        uint32_t code = film_input_varint32(&body);
+        uint32_t offset = film_input_varint32(&body);
+        uint32_t site = film_input_varint32(&body);
+        event->text = film_input_varint32(&body);
+        event->value = film_input_varint(&body);
+        status = enter_again(state, frame, code, offset, site, event);
+        state->exception_type = event->text;
+        state->exception_value = event->value;
+        break;
+    }
+    case FILM_KIND_RAISE:
+    case FILM_KIND_UNWIND:
+    case FILM_KIND_HANDLED:
+        status = apply_exception(state, row, &body, event);
+        break;
+    case FILM_KIND_C_CALL:
+    case FILM_KIND_C_RETURN:
+    case FILM_KIND_C_RAISE:
+        event->text = film_input_varint32(&body);
+        event->offset = film_input_varint32(&body) - 1;
+        at_top(state, event);
+        break;
+    case FILM_KIND_THREAD_START:
+        event->text = film_input_varint32(&body);
+        event->count = film_input_varint(&body);
+        break;
+    case FILM_KIND_TASK:
+        state->task = event->count = film_input_varint(&body);
+        state->task_name = event->text = film_input_varint32(&body);
+        break;
+    case FILM_KIND_LOST:
+    case FILM_KIND_LOST_CONTROL:
+        event->count = film_input_varint(&body);
+        event->text = film_input_varint32(&body);
+        break;
+    default:
+        event->body = row->body;
+        event->body_length = row->body_length;
+        break;
+    }
+    return body.failed ? FILM_CORRUPT : status;
+}
+
+film_status
+film_state_apply(film_state *state, const film_row *row, film_event *event,
+                 bool *is_event)
+{
+    film_status status;
+
+    state->tick += row->delta;
+    state->has_closed = false;
+    *is_event = !film_kind_is_adjustment(row->kind);
+    if (!*is_event) {
+        return adjust(state, row);
+    }
+    memset(event, 0, sizeof(*event));
+    event->kind = row->kind;
+    event->thread = state->thread;
+    event->number = state->event;
+    event->time_ns = state->tick * state->tick_ns;
+    event->offset = FILM_NO_OFFSET;
+    event->caller_code = FILM_NO_CODE;
+    event->caller_offset = FILM_NO_OFFSET;
+    switch (row->kind) {
+    case FILM_KIND_CALL:
+        note_site(state, row->site, event);
+        event->frame = state->next_frame++;
+        event->code = row->code;
+        event->offset = 0;
+        event->depth = (uint32_t)state->depth;
+        status = push(state, event->frame, row->code, FILM_NO_OFFSET, row->site);
+        break;
+    case FILM_KIND_RETURN:
+    case FILM_KIND_YIELD:
+        event->offset = row->offset;
+        status = pop(state, event);
+        break;
+    case FILM_KIND_RESUME:
+        status = enter_again(state, row->frame_delta, row->code, row->offset, row->site,
+                             event);
+        break;
+    case FILM_KIND_LINE:
+        event->offset = row->offset;
+        at_top(state, event);
+        status = FILM_OK;
+        break;
+    default:
+        status = apply_ext(state, row, event);
+        break;
+    }
+    state->event++;
+    return status;
+}

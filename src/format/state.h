@@ -1,0 +1,57 @@
+/* state.h: what is true in a thread after a row: its open frames, time, exception.
+ * The sealing thread replays rows through it to write keyframes and summaries, readers
+ * to turn rows into events: one piece of code, so both agree.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_STATE_H
+#define FILMSTRIP_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <filmstrip/event.h>
+#include <filmstrip/reader.h>
+#include <filmstrip/status.h>
+
+#include "base/buffer.h"
+#include "format/row.h"
+
+/* More open frames than any real program has; a bound for hostile files. */
+#define FILM_STATE_MAX_DEPTH (64u << 20)
+
+typedef struct film_state {
+    film_frame *frames; /* owned; outermost first */
+    size_t depth, capacity;
+    film_frame closed; /* the frame the last row closed, if has_closed */
+    bool has_closed;
+    uint32_t thread;
+    uint32_t tick_ns;
+    uint64_t event;        /* number of the next event */
+    uint64_t tick;         /* time of the last row, file ticks */
+    uint64_t next_frame;   /* serial of the next call or adopted frame */
+    uint64_t last_resumed; /* what the next resume is relative to */
+    uint64_t task;         /* current asyncio task, 0 none */
+    uint32_t task_name;
+    uint32_t exception_type; /* raised and not yet handled; 0 none */
+    uint64_t exception_value;
+} film_state;
+
+/* The state before a thread's first row. */
+void
+film_state_begin(film_state *state, uint32_t thread, uint32_t tick_ns);
+
+/* Applies a row (delta in file ticks) and describes it as an event. *is_event tells an
+ * event from an adjustment (then *event is not to be used). FILM_CORRUPT: a row that
+ * cannot follow this state; FILM_NO_MEMORY. */
+FILM_NODISCARD film_status
+film_state_apply(film_state *state, const film_row *row, film_event *event,
+                 bool *is_event);
+
+void
+film_state_reset(film_state *state);
+
+/* Copies `from` over `to` (its frames too). */
+FILM_NODISCARD film_status
+film_state_copy(film_state *to, const film_state *from);
+
+#endif

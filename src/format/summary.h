@@ -1,0 +1,82 @@
+/* summary.h: what a chunk holds, readable without unpacking it.
+ *
+ * Sections, each: id (varint), length (varint), body; unknown ids are skipped.
+ *   1 KINDS      pairs (kind, count), then least and greatest depth
+ *   2 FUNCTIONS  pairs (code - last code, calls) in order of code
+ *   3 COVER      for each depth from 0, at most 24: code + 1 (0: nothing ran there),
+ *                share of the chunk's time it covered as a byte 0 to 255
+ *   4 BUSIEST    at most 16 pairs (code, own ticks), most first
+ * Later steps add sections for variables, attributes, objects and zone maps.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_SUMMARY_H
+#define FILMSTRIP_SUMMARY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <filmstrip/event.h>
+#include <filmstrip/reader.h>
+#include <filmstrip/status.h>
+
+#include "base/buffer.h"
+#include "format/state.h"
+
+#define FILM_SUMMARY_DEPTHS 24u
+#define FILM_SUMMARY_BUSIEST 16u
+
+enum film_summary_section {
+    FILM_SECTION_KINDS = 1,
+    FILM_SECTION_FUNCTIONS = 2,
+    FILM_SECTION_COVER = 3,
+    FILM_SECTION_BUSIEST = 4
+};
+
+/* At each depth the few functions that took most of the time so far; a newcomer takes
+ * the place of the smallest (space-saving), so the dominant one is always kept. */
+#define FILM_SUMMARY_RIVALS 4u
+
+typedef struct film_rival {
+    uint32_t code;
+    uint64_t ticks;
+} film_rival;
+
+/* Being gathered by the sealing thread, row by row. */
+typedef struct film_summary {
+    uint32_t kinds[FILM_KIND_COUNT];
+    uint32_t unknown_kinds;
+    uint64_t begin_tick;
+    uint32_t least_depth, greatest_depth;
+    film_rival rivals[FILM_SUMMARY_DEPTHS][FILM_SUMMARY_RIVALS];
+    uint32_t *calls;     /* owned; per code id, this chunk */
+    uint64_t *own;       /* owned; per code id, ticks, this chunk */
+    uint32_t *touched;   /* owned; code ids with calls or own time */
+    size_t code_capacity, touched_count;
+    bool failed; /* memory ran out: functions are missing */
+} film_summary;
+
+/* Begins a chunk at the state's tick. */
+void
+film_summary_begin(film_summary *summary, const film_state *state);
+
+/* Time that passed with the function `code` on top, before the event that ended it. */
+void
+film_summary_elapse(film_summary *summary, uint32_t code, uint64_t ticks);
+
+/* Notes an event that film_state_apply has just made. */
+void
+film_summary_note(film_summary *summary, const film_state *state,
+                  const film_event *event);
+
+/* Ends the chunk: accounts the frames still open, appends the bytes to `out`. */
+void
+film_summary_finish(film_summary *summary, const film_state *state, film_buffer *out);
+
+void
+film_summary_reset(film_summary *summary);
+
+/* Reading: the body of a section, borrowed from the bytes; FILM_END if absent. */
+FILM_NODISCARD film_status
+film_summary_section(const uint8_t *bytes, size_t length, uint32_t section,
+                     film_input *out);
+
+#endif

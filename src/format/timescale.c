@@ -1,0 +1,77 @@
+/* timescale.c: see timescale.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "format/timescale.h"
+
+/* A wide type, so that slopes hold for centuries of uptime. */
+__extension__ typedef unsigned __int128 wide;
+
+#define SECOND_NS 1000000000u
+
+static uint64_t
+scaled(uint64_t raw, uint64_t slope)
+{
+    return (uint64_t)(((wide)raw * slope) >> 32);
+}
+
+void
+film_timescale_begin(film_timescale *scale, double ns_per_raw)
+{
+    scale->count = 1;
+    scale->segments[0].raw = 0;
+    scale->segments[0].ns = 0;
+    scale->segments[0].slope = (uint64_t)(ns_per_raw * 4294967296.0);
+}
+
+static const film_segment *
+segment_at(const film_timescale *scale, uint64_t raw)
+{
+    uint64_t last = scale->count - 1;
+    uint64_t oldest = scale->count > FILM_SEGMENTS ? scale->count - FILM_SEGMENTS : 0;
+
+    while (last > oldest && scale->segments[last % FILM_SEGMENTS].raw > raw) {
+        last--;
+    }
+    return &scale->segments[last % FILM_SEGMENTS];
+}
+
+uint64_t
+film_timescale_ns(const film_timescale *scale, uint64_t raw)
+{
+    const film_segment *segment;
+
+    if (scale->count == 0) {
+        return 0;
+    }
+    segment = segment_at(scale, raw);
+    if (raw < segment->raw) {
+        uint64_t back = scaled(segment->raw - raw, segment->slope);
+        return back > segment->ns ? 0 : segment->ns - back;
+    }
+    return segment->ns + scaled(raw - segment->raw, segment->slope);
+}
+
+int
+film_timescale_adjust(film_timescale *scale, uint64_t raw, uint64_t real_ns)
+{
+    const film_segment *last = &scale->segments[(scale->count - 1) % FILM_SEGMENTS];
+    film_segment *next = &scale->segments[scale->count % FILM_SEGMENTS];
+    uint64_t predicted = film_timescale_ns(scale, raw);
+    uint64_t target;
+    double rate;
+
+    if (raw <= last->raw || real_ns < SECOND_NS || predicted < last->ns + SECOND_NS) {
+        return -1;
+    }
+    /* The real rate since the start is the best measured; aim to be right again one
+     * second from now. */
+    rate = (double)real_ns / (double)raw;
+    target = real_ns + SECOND_NS;
+    if (predicted >= target) {
+        return -1;
+    }
+    next->raw = raw;
+    next->ns = predicted;
+    next->slope = (uint64_t)((double)(target - predicted) / ((double)SECOND_NS / rate) *
+                             4294967296.0);
+    return (int)(scale->count++ % FILM_SEGMENTS);
+}

@@ -1,0 +1,186 @@
+/* totals.c: see totals.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "format/totals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+
+static film_function_total *
+function_of(film_totals *totals, uint32_t code)
+{
+    size_t capacity = totals->function_capacity;
+    film_function_total *functions;
+
+    if (code < capacity) {
+        return &totals->functions[code];
+    }
+    functions = code > (1u << 26) ? NULL
+                                  : film_grow(totals->functions, &capacity,
+                                              (size_t)code + 1, sizeof(*functions));
+    if (functions == NULL) {
+        totals->failed = true;
+        return NULL;
+    }
+    memset(functions + totals->function_capacity, 0,
+           (capacity - totals->function_capacity) * sizeof(*functions));
+    totals->functions = functions;
+    totals->function_capacity = capacity;
+    return &functions[code];
+}
+
+static film_place_total *
+slot_of(film_place_total *places, size_t capacity, uint32_t code, uint32_t offset)
+{
+    uint64_t hash = film_digest_mix(code, offset);
+    size_t slot = (size_t)hash & (capacity - 1);
+
+    while (places[slot].hits != 0 &&
+           (places[slot].code != code || places[slot].offset != offset)) {
+        slot = (slot + 1) & (capacity - 1);
+    }
+    return &places[slot];
+}
+
+static bool
+enlarge_places(film_totals *totals)
+{
+    size_t capacity = totals->place_capacity == 0 ? 256 : totals->place_capacity * 2;
+    film_place_total *places = film_alloc_array(capacity, sizeof(*places));
+
+    if (places == NULL) {
+        totals->failed = true;
+        return false;
+    }
+    for (size_t i = 0; i < totals->place_capacity; i++) {
+        const film_place_total *old = &totals->places[i];
+        if (old->hits != 0) {
+            *slot_of(places, capacity, old->code, old->offset) = *old;
+        }
+    }
+    film_free(totals->places);
+    totals->places = places;
+    totals->place_capacity = capacity;
+    return true;
+}
+
+static void
+add_place(film_totals *totals, uint32_t code, uint32_t offset, uint64_t hits,
+          uint64_t ticks)
+{
+    film_place_total *place;
+
+    if (totals->place_count * 2 >= totals->place_capacity && !enlarge_places(totals)) {
+        return;
+    }
+    place = slot_of(totals->places, totals->place_capacity, code, offset);
+    if (place->hits == 0) {
+        if (hits == 0) {
+            return; /* the call came before a loss: time without a hit is not kept */
+        }
+        place->code = code;
+        place->offset = offset;
+        totals->place_count++;
+    }
+    place->hits += hits;
+    place->ticks += ticks;
+}
+
+void
+film_totals_elapse(film_totals *totals, uint32_t code, uint64_t ticks)
+{
+    film_function_total *function = function_of(totals, code);
+
+    if (function != NULL) {
+        function->own_ticks += ticks;
+    }
+}
+
+void
+film_totals_note(film_totals *totals, const film_state *state, const film_event *event)
+{
+    if (event->kind == FILM_KIND_CALL) {
+        film_function_total *function = function_of(totals, event->code);
+        if (function != NULL) {
+            function->calls++;
+        }
+        if (event->caller_offset != FILM_NO_OFFSET) {
+            add_place(totals, event->caller_code, event->caller_offset, 1, 0);
+        }
+    }
+    if (state->has_closed && state->closed.site != 0 && state->depth > 0) {
+        add_place(totals, state->frames[state->depth - 1].code, state->closed.site - 1, 0,
+                  state->tick - state->closed.enter_tick);
+    }
+}
+
+static int
+by_place(const void *a, const void *b)
+{
+    const film_place_total *left = a, *right = b;
+
+    if (left->code != right->code) {
+        return left->code < right->code ? -1 : 1;
+    }
+    return (left->offset > right->offset) - (left->offset < right->offset);
+}
+
+static void
+encode_places(const film_totals *totals, film_buffer *out)
+{
+    film_place_total *sorted = film_alloc_array(totals->place_count, sizeof(*sorted));
+    size_t count = 0;
+    uint32_t last = 0;
+
+    if (sorted == NULL) {
+        film_buffer_put_varint(out, 0);
+        return;
+    }
+    for (size_t i = 0; i < totals->place_capacity; i++) {
+        if (totals->places[i].hits != 0) {
+            sorted[count++] = totals->places[i];
+        }
+    }
+    qsort(sorted, count, sizeof(*sorted), by_place);
+    film_buffer_put_varint(out, count);
+    for (size_t i = 0; i < count; i++) {
+        film_buffer_put_varint(out, sorted[i].code - last);
+        film_buffer_put_varint(out, sorted[i].offset);
+        film_buffer_put_varint(out, sorted[i].hits);
+        film_buffer_put_varint(out, sorted[i].ticks);
+        last = sorted[i].code;
+    }
+    film_free(sorted);
+}
+
+void
+film_totals_encode(const film_totals *totals, film_buffer *out)
+{
+    size_t count = 0, last = 0;
+
+    for (size_t i = 0; i < totals->function_capacity; i++) {
+        const film_function_total *total = &totals->functions[i];
+        count += (total->calls | total->own_ticks) != 0;
+    }
+    film_buffer_put_varint(out, count);
+    for (size_t i = 0; i < totals->function_capacity; i++) {
+        const film_function_total *total = &totals->functions[i];
+        if ((total->calls | total->own_ticks) != 0) {
+            film_buffer_put_varint(out, i - last);
+            film_buffer_put_varint(out, total->calls);
+            film_buffer_put_varint(out, total->own_ticks);
+            last = i;
+        }
+    }
+    encode_places(totals, out);
+}
+
+void
+film_totals_reset(film_totals *totals)
+{
+    film_free(totals->functions);
+    film_free(totals->places);
+    memset(totals, 0, sizeof(*totals));
+}

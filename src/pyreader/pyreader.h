@@ -1,0 +1,87 @@
+/* pyreader.h: what the files of the extension filmstrip._reader share.
+ *
+ * Python objects here are shells over include/filmstrip/reader.h: each method is a
+ * check that the recording is open and one call. Everything runs under the GIL, but
+ * opening, where nobody else can know the reader yet.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_PYREADER_H
+#define FILMSTRIP_PYREADER_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <filmstrip/reader.h>
+
+typedef struct reader_state {
+    PyTypeObject *reader_type; /* owned, as all here */
+    PyTypeObject *cursor_type;
+    PyTypeObject *event_type;
+    PyTypeObject *code_type;
+    PyObject *error; /* FilmError */
+    PyObject *kinds[FILM_KIND_COUNT];
+} reader_state;
+
+typedef struct CursorObject CursorObject;
+
+typedef struct ReaderObject {
+    PyObject_HEAD
+    film_reader *reader;   /* owned; NULL: closed */
+    CursorObject *cursors; /* borrowed: the open ones, which must close before it */
+} ReaderObject;
+
+struct CursorObject {
+    PyObject_HEAD
+    ReaderObject *reader; /* owned */
+    film_cursor *cursor;  /* owned; NULL: closed */
+    CursorObject *next, *previous; /* borrowed; in reader->cursors while open */
+};
+
+typedef struct EventObject {
+    PyObject_HEAD
+    ReaderObject *reader; /* owned */
+    film_event event;     /* a copy, without its body */
+} EventObject;
+
+extern PyType_Spec film_reader_spec;
+extern PyType_Spec film_cursor_spec;
+extern PyType_Spec film_event_spec;
+extern PyStructSequence_Desc film_code_description;
+
+/* The module's state, from a type of the module. */
+reader_state *
+film_pyreader_state(PyTypeObject *type);
+
+/* Sets the exception that fits `error`; gives NULL. */
+PyObject *
+film_pyreader_raise(reader_state *state, film_status status, const film_error *error);
+
+/* A str; damaged UTF-8 is replaced. */
+PyObject *
+film_pyreader_text(film_text text);
+
+/* Closes a cursor and takes it out of its reader's list; does nothing when closed. */
+void
+film_pyreader_cursor_close(CursorObject *cursor);
+
+/* A new cursor of `reader`; NULL with an exception set. */
+PyObject *
+film_pyreader_cursor_new(ReaderObject *reader, uint32_t thread, uint64_t first);
+
+/* A new Event, a copy of `event`; NULL with an exception set. */
+PyObject *
+film_pyreader_event_new(reader_state *state, ReaderObject *reader,
+                        const film_event *event);
+
+/* A Code, or None if the id is unknown; NULL with an exception set. */
+PyObject *
+film_pyreader_code(reader_state *state, const film_reader *reader, uint32_t id);
+
+/* A dict with the text and type of a value; NULL with an exception set. */
+PyObject *
+film_pyreader_value(reader_state *state, film_reader *reader, uint64_t id);
+
+/* The open reader; NULL with a ValueError set when it is closed. */
+film_reader *
+film_pyreader_open(ReaderObject *self);
+
+#endif

@@ -1,0 +1,179 @@
+/* loader.c: see loader.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "reader/loader.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+/* No chunk is longer: header and the greatest parts its bounds allow. */
+#define GREATEST_CHUNK                                                                   \
+    (FILM_CHUNK_HEADER + FILM_CHUNK_MAX_SUMMARY + 2 * FILM_CHUNK_MAX_RAW +               \
+     FILM_CHUNK_ALIGN)
+
+/* A log that slides down at close changes its layout some ten times in all. */
+#define MOST_TRIES 64u
+
+film_status
+film_loader_init(film_loader *loader, film_file *file)
+{
+    memset(loader, 0, sizeof(*loader));
+    loader->file = file;
+    loader->why = "";
+    loader->unpacker = film_unpacker_new();
+    return loader->unpacker == NULL ? FILM_NO_MEMORY : FILM_OK;
+}
+
+void
+film_loader_reset(film_loader *loader)
+{
+    film_unpacker_free(loader->unpacker);
+    film_buffer_reset(&loader->stored);
+    memset(loader, 0, sizeof(*loader));
+    loader->why = "";
+}
+
+static film_status
+fail(film_loader *loader, film_status status, const char *why)
+{
+    loader->why = why;
+    return status;
+}
+
+/* Headers and directory must tell the same story. */
+static bool
+matches(const film_chunk_header *header, const film_chunk_info *info)
+{
+    return header->type == info->type && header->stream == info->stream &&
+           header->first == info->first && header->count == info->count &&
+           header->number == info->number &&
+           film_chunk_span(header) == info->stored_bytes;
+}
+
+static film_status
+check_sums(film_loader *loader)
+{
+    const film_chunk_header *header = &loader->header;
+    const uint8_t *summary = loader->stored.data + FILM_CHUNK_HEADER;
+    const uint8_t *packed = summary + header->summary_bytes;
+
+    if (header->type == FILM_CHUNK_WINDOWS) {
+        return FILM_OK; /* its content is written to all the time */
+    }
+    if (film_hash(summary, header->summary_bytes) != header->summary_hash) {
+        return fail(loader, FILM_CORRUPT, "the checksum of its summary does not match");
+    }
+    if (film_hash(packed, (size_t)header->keyframe_stored + header->payload_stored) !=
+        header->payload_hash) {
+        return fail(loader, FILM_CORRUPT, "checksum does not match");
+    }
+    return FILM_OK;
+}
+
+static film_status
+load_once(film_loader *loader, const film_chunk_info *info)
+{
+    film_buffer *stored = &loader->stored;
+    film_status status;
+
+    film_buffer_clear(stored);
+    if (info->stored_bytes < FILM_CHUNK_HEADER || info->stored_bytes > GREATEST_CHUNK) {
+        return fail(loader, FILM_CORRUPT, "its header is not readable");
+    }
+    if (info->stored_bytes > loader->file->bytes) {
+        return fail(loader, FILM_TRUNCATED, "the file ends in it");
+    }
+    if (film_buffer_reserve(stored, info->stored_bytes) == NULL) {
+        return FILM_NO_MEMORY;
+    }
+    status =
+        film_file_read(loader->file, info->offset, stored->data, info->stored_bytes);
+    if (status != FILM_OK) {
+        return fail(loader, status,
+                    status == FILM_TRUNCATED ? "the file ends in it"
+                                             : "it cannot be read");
+    }
+    stored->length = info->stored_bytes;
+    if (film_chunk_decode(&loader->header, stored->data) != FILM_OK) {
+        return fail(loader, FILM_CORRUPT, "its header is not readable");
+    }
+    if (!matches(&loader->header, info)) {
+        return fail(loader, FILM_CORRUPT, "its header contradicts the index");
+    }
+    return check_sums(loader);
+}
+
+film_status
+film_loader_load(film_loader *loader, const film_chunk_info *info)
+{
+    film_status status = FILM_OK;
+
+    loader->overwritten = false;
+    for (unsigned i = 0; i < MOST_TRIES; i++) {
+        film_superblock before = loader->file->block;
+        status = load_once(loader, info);
+        if (status != FILM_CORRUPT && status != FILM_TRUNCATED) {
+            return status;
+        }
+        /* Perhaps the file was closed or the ring went on just now. */
+        if (before.closed != 0 || film_file_look(loader->file, NULL) != FILM_OK) {
+            return status;
+        }
+        if (before.ring_bytes != 0 && loader->file->block.tail > info->offset) {
+            loader->overwritten = true;
+            return fail(loader, status, "ring mode has overwritten it meanwhile");
+        }
+        if (before.moved_until == loader->file->block.moved_until &&
+            before.layout_generation == loader->file->block.layout_generation) {
+            return status;
+        }
+    }
+    return status;
+}
+
+static film_status
+unpack(film_loader *loader, size_t at, size_t stored, size_t raw, film_buffer *out)
+{
+    film_status status;
+
+    if (at + stored > loader->stored.length) {
+        return fail(loader, FILM_CORRUPT, "its header is not readable");
+    }
+    status = film_unpack(loader->unpacker, loader->header.codec,
+                         loader->stored.data + at, stored, raw, out);
+    if (status == FILM_NO_MEMORY) {
+        return status;
+    }
+    if (status == FILM_UNSUPPORTED) {
+        return fail(loader, status, "its codec needs a newer filmstrip");
+    }
+    return status == FILM_OK ? FILM_OK
+                             : fail(loader, FILM_CORRUPT, "it cannot be unpacked");
+}
+
+film_status
+film_loader_keyframe(film_loader *loader, film_buffer *out)
+{
+    const film_chunk_header *header = &loader->header;
+
+    return unpack(loader, (size_t)FILM_CHUNK_HEADER + header->summary_bytes,
+                  header->keyframe_stored, header->keyframe_raw, out);
+}
+
+film_status
+film_loader_payload(film_loader *loader, film_buffer *out)
+{
+    const film_chunk_header *header = &loader->header;
+
+    return unpack(loader,
+                  (size_t)FILM_CHUNK_HEADER + header->summary_bytes +
+                      header->keyframe_stored,
+                  header->payload_stored, header->payload_raw, out);
+}
+
+const uint8_t *
+film_loader_summary(const film_loader *loader, size_t *length)
+{
+    *length = loader->header.summary_bytes;
+    return loader->stored.data + FILM_CHUNK_HEADER;
+}

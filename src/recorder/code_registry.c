@@ -1,0 +1,287 @@
+/* code_registry.c: see code_registry.h. Everything here happens once per code object
+ * and recording.
+ * SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "recorder/code_registry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "recorder/text.h"
+
+#define FILE_BUCKETS 256u /* a power of two; programs have hundreds of files */
+#define SHORT_NAME_BYTES 4096u
+
+/* A file that code came from, by its co_filename. */
+typedef struct known_file {
+    struct known_file *next;
+    char *file; /* owned; as the code has it, file name bytes */
+    char *real; /* owned; resolved, or the same text */
+    bool source_told;
+} known_file;
+
+static known_file *files[FILE_BUCKETS];
+
+/* For code that cannot be remembered. Never written to. */
+static film_code no_target;
+
+bool
+film_code_registry_prepare(void)
+{
+    if (film_the_session.extra_index < 0) {
+        film_the_session.extra_index = film_compat_request_extra_index(free);
+    }
+    if (film_the_session.extra_index < 0) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "this interpreter has no free place for data of code objects");
+        return false;
+    }
+    return true;
+}
+
+void
+film_code_registry_reset(void)
+{
+    for (size_t index = 0; index < FILE_BUCKETS; index++) {
+        while (files[index] != NULL) {
+            known_file *gone = files[index];
+
+            files[index] = gone->next;
+            free(gone->file);
+            free(gone->real);
+            free(gone);
+        }
+    }
+}
+
+static size_t
+bucket_of(const char *text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+
+    for (; *text != '\0'; text++) {
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    }
+    return (size_t)(hash ^ hash >> 32) & (FILE_BUCKETS - 1);
+}
+
+/* The file of a co_filename; NULL when memory is out. Takes `file`. */
+static known_file *
+find_file(char *file)
+{
+    known_file **bucket, *found;
+
+    if (file == NULL) {
+        return NULL;
+    }
+    bucket = &files[bucket_of(file)];
+    for (found = *bucket; found != NULL; found = found->next) {
+        if (strcmp(found->file, file) == 0) {
+            free(file);
+            return found;
+        }
+    }
+    found = calloc(1, sizeof(*found));
+    if (found == NULL) {
+        free(file);
+        return NULL;
+    }
+    found->file = file;
+    found->real = file[0] == '<' ? NULL : realpath(file, NULL);
+    if (found->real == NULL) {
+        found->real = strdup(file);
+    }
+    if (found->real == NULL) {
+        free(file);
+        free(found);
+        return NULL;
+    }
+    found->next = *bucket;
+    *bucket = found;
+    return found;
+}
+
+/* globals["__name__"] where it is a plain str in a plain dict; borrowed, or NULL. */
+static PyObject *
+module_name(const film_frame *frame)
+{
+    PyObject *globals = frame == NULL ? NULL : film_frame_globals(frame);
+    PyObject *name = NULL;
+
+    if (globals == NULL || !PyDict_CheckExact(globals)) {
+        return NULL;
+    }
+    if (film_compat_dict_is_plain(globals)) {
+        name = PyDict_GetItemWithError(globals, film_the_session.name_key);
+    }
+    else {
+        /* Some key is no str: a lookup might run its __eq__. */
+        PyObject *key, *value;
+        Py_ssize_t position = 0;
+
+        while (name == NULL && PyDict_Next(globals, &position, &key, &value)) {
+            if (PyUnicode_CheckExact(key) &&
+                PyUnicode_Compare(key, film_the_session.name_key) == 0) {
+                name = value;
+            }
+        }
+    }
+    PyErr_Clear();
+    return name != NULL && PyUnicode_CheckExact(name) ? name : NULL;
+}
+
+/* What to call the module of a file that has no __name__: its stem. Owned. */
+static char *
+file_stem(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    char *stem = strdup(slash == NULL ? file : slash + 1);
+    size_t length = stem == NULL ? 0 : strlen(stem);
+
+    if (length > 3 && strcmp(stem + length - 3, ".py") == 0) {
+        stem[length - 3] = '\0';
+    }
+    return stem;
+}
+
+/* String ids of a tuple of str; *count of them, owned by the caller. */
+static uint32_t *
+string_ids(PyObject *names, uint32_t *count)
+{
+    Py_ssize_t size = PyTuple_GET_SIZE(names);
+    uint32_t *ids = malloc(((size_t)size + 1) * sizeof(*ids));
+
+    *count = 0;
+    if (ids == NULL) {
+        return NULL;
+    }
+    for (Py_ssize_t index = 0; index < size; index++) {
+        char *text = film_text_new(PyTuple_GET_ITEM(names, index), false);
+
+        ids[index] = text == NULL ? 0
+                                  : film_writer_string(film_the_session.writer, text,
+                                                       strlen(text));
+        free(text);
+    }
+    *count = (uint32_t)size;
+    return ids;
+}
+
+static void
+set_bytes(PyObject *bytes, const uint8_t **data, uint32_t *length)
+{
+    if (bytes != NULL && PyBytes_Check(bytes)) {
+        *data = (const uint8_t *)PyBytes_AS_STRING(bytes);
+        *length = (uint32_t)PyBytes_GET_SIZE(bytes);
+    }
+}
+
+/* Writes the code's description; its id, or UINT32_MAX. */
+static uint32_t
+describe(PyCodeObject *code, const char *file, const char *module)
+{
+    film_code_record record = {
+        .file = file,
+        .module = module,
+        .first_line = (uint32_t)code->co_firstlineno,
+        .flags = (uint32_t)code->co_flags,
+        .argument_count = (uint32_t)code->co_argcount,
+        .positional_only_count = (uint32_t)code->co_posonlyargcount,
+        .keyword_only_count = (uint32_t)code->co_kwonlyargcount,
+    };
+    char *qualname = film_text_new(code->co_qualname, false);
+    char *name = film_text_new(code->co_name, false);
+    uint32_t *names = string_ids(code->co_names, &record.name_count);
+    uint32_t *locals = string_ids(code->co_localsplusnames, &record.local_count);
+    PyObject *bytecode = PyCode_GetCode(code); /* unspecialised, owned */
+    uint32_t kinds_length = 0;
+    uint32_t id = UINT32_MAX;
+
+    set_bytes(bytecode, &record.bytecode, &record.bytecode_length);
+    set_bytes(code->co_linetable, &record.line_table, &record.line_table_length);
+    set_bytes(code->co_exceptiontable, &record.exception_table,
+              &record.exception_table_length);
+    set_bytes(code->co_localspluskinds, &record.local_kinds, &kinds_length);
+    if (qualname != NULL && name != NULL && names != NULL && locals != NULL &&
+        bytecode != NULL && kinds_length == record.local_count) {
+        record.qualname = qualname;
+        record.name = name;
+        record.names = names;
+        record.locals = locals;
+        id = film_writer_code(film_the_session.writer, &record);
+    }
+    PyErr_Clear();
+    Py_XDECREF(bytecode);
+    free(qualname);
+    free(name);
+    free(names);
+    free(locals);
+    return id;
+}
+
+/* Decides whether `code` is recorded and, if it is, describes it. */
+static void
+decide(film_code *known, PyCodeObject *code, const film_frame *frame)
+{
+    known_file *file = find_file(film_text_new(code->co_filename, true));
+    PyObject *name = module_name(frame);
+    char *module = name != NULL ? film_text_new(name, false)
+                   : file != NULL ? file_stem(file->file)
+                                  : NULL;
+    char short_name[SHORT_NAME_BYTES];
+    const char *shown;
+
+    known->target = false;
+    if (file == NULL || module == NULL ||
+        !film_targets_accept(&film_the_session.options.targets, file->file, file->real,
+                             module)) {
+        free(module);
+        return;
+    }
+    shown = film_session_short_name(file->file, short_name, sizeof(short_name));
+    if (!file->source_told && file->file[0] != '<') {
+        film_writer_source(film_the_session.writer, shown, file->real, NULL, 0);
+    }
+    file->source_told = true;
+    known->id = describe(code, shown, module);
+    known->target = known->id != UINT32_MAX;
+    if (!known->target) {
+        film_writer_count_lost(film_the_session.writer, 1);
+    }
+    free(module);
+}
+
+film_code *
+film_code_register(PyCodeObject *code, const film_frame *frame)
+{
+    film_session *session = &film_the_session;
+    film_saved_error saved;
+    film_code *known;
+
+    if (session->forked && !film_session_take_over_child()) {
+        return &no_target;
+    }
+    if (session->writer == NULL) {
+        return &no_target;
+    }
+    film_compat_save_error(&saved);
+    known = film_compat_get_extra(code, session->extra_index);
+    if (known == NULL) {
+        known = calloc(1, sizeof(*known));
+        if (known != NULL &&
+            film_compat_set_extra(code, session->extra_index, known) != 0) {
+            PyErr_Clear();
+            free(known);
+            known = NULL;
+        }
+    }
+    if (known != NULL) {
+        known->first = film_code_first_unit(code);
+        known->suspends = (code->co_flags & (CO_GENERATOR | CO_COROUTINE |
+                                             CO_ASYNC_GENERATOR)) != 0;
+        decide(known, code, frame);
+        known->generation = session->generation;
+    }
+    film_compat_restore_error(&saved);
+    return known != NULL ? known : &no_target;
+}

@@ -1,0 +1,48 @@
+/* code_registry.h: what is known about a code object, one load away.
+ *
+ * co_extra of every code object seen holds a film_code. It is freed with the code
+ * object; nothing here keeps a code object alive. `generation` says for which
+ * recording the rest holds: another recording, or a forked child, decides anew.
+ * Threads: the holder of the GIL.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_RECORDER_CODE_REGISTRY_H
+#define FILMSTRIP_RECORDER_CODE_REGISTRY_H
+
+#include "recorder/compat.h"
+
+#include "recorder/session.h"
+
+typedef struct film_code {
+    uint64_t generation;
+    const _Py_CODEUNIT *first; /* start of its bytecode, valid while the code lives */
+    uint32_t id;               /* the file's number for it */
+    bool target;
+    bool suspends; /* generator, coroutine or async generator */
+} film_code;
+
+/* Describes a code object seen for the first time in this recording; `frame` (borrowed)
+ * runs it. Never NULL: when memory is out, an entry that is no target. */
+film_code *
+film_code_register(PyCodeObject *code, const film_frame *frame);
+
+static inline film_code *
+film_code_of(PyCodeObject *code, const film_frame *frame)
+{
+    film_code *known = film_compat_get_extra(code, film_the_session.extra_index);
+
+    if (FILM_LIKELY(known != NULL &&
+                    known->generation == film_the_session.generation)) {
+        return known;
+    }
+    return film_code_register(code, frame);
+}
+
+/* Asks CPython for the co_extra slot, once per process. False with an exception. */
+bool
+film_code_registry_prepare(void);
+
+/* Forgets what is cached about files. */
+void
+film_code_registry_reset(void);
+
+#endif

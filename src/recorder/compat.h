@@ -1,0 +1,285 @@
+/* compat.h: every difference between the CPythons we record, in one place.
+ *
+ * 3.11 to 3.14 keep interpreter frames in different shapes, and only the internal
+ * headers know them. Everything above this file asks the functions below and never
+ * looks at PY_VERSION_HEX or at a field of a frame. Include it first: it brings
+ * Python.h with the right macros.
+ *
+ * Threads: all of it needs the GIL. What comes back is borrowed until the next
+ * instruction of the traced program.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_RECORDER_COMPAT_H
+#define FILMSTRIP_RECORDER_COMPAT_H
+
+#define PY_SSIZE_T_CLEAN
+#ifndef Py_BUILD_CORE
+#define Py_BUILD_CORE 1
+#endif
+/* As a module, the internal headers do not reach for symbols the interpreter hides. */
+#ifndef Py_BUILD_CORE_MODULE
+#define Py_BUILD_CORE_MODULE 1
+#endif
+
+/* CPython's internal headers are not written for our warnings. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wundef"
+#pragma GCC diagnostic ignored "-Wcast-qual"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Wswitch-enum"
+#pragma GCC diagnostic ignored "-Wpointer-arith"
+#pragma GCC diagnostic ignored "-Wstrict-prototypes"
+#pragma GCC diagnostic ignored "-Wold-style-definition"
+#include <Python.h>
+#include <frameobject.h>
+#include <structmember.h>
+
+#include <internal/pycore_code.h>
+#include <internal/pycore_dict.h>
+#include <internal/pycore_frame.h>
+#if PY_VERSION_HEX >= 0x030e0000
+#include <internal/pycore_interpframe.h>
+#include <internal/pycore_stackref.h>
+#endif
+#pragma GCC diagnostic pop
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define FILM_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define FILM_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+/* Which backend this Python gets. */
+#if PY_VERSION_HEX >= 0x030c0000
+#define FILM_HAS_MONITORING 1
+#else
+#define FILM_HAS_MONITORING 0
+#endif
+
+/* From 3.13 on, RAISE's offset is one unit low when an inlined callee unwound, and the
+ * frame's own place is right (PLANS.md 5); on 3.12 it is the other way round. */
+#if PY_VERSION_HEX >= 0x030d0000
+#define FILM_RAISE_PLACE_IN_FRAME 1
+#else
+#define FILM_RAISE_PLACE_IN_FRAME 0
+#endif
+
+/* Slots of the module: subinterpreters are refused by CPython itself where it can. */
+#if PY_VERSION_HEX >= 0x030c0000
+#define FILM_MODULE_SLOTS                                                                \
+    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+#else
+#define FILM_MODULE_SLOTS
+#endif
+
+typedef _PyInterpreterFrame film_frame;
+
+static inline PyThreadState *
+film_compat_thread_state(void)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+    return PyThreadState_GetUnchecked();
+#else
+    return _PyThreadState_UncheckedGet();
+#endif
+}
+
+/* The frame that runs now, NULL when none does. */
+static inline film_frame *
+film_compat_current_frame(void)
+{
+    PyThreadState *state = film_compat_thread_state();
+#if PY_VERSION_HEX < 0x030d0000
+    return state->cframe->current_frame;
+#else
+    return state->current_frame;
+#endif
+}
+
+/* True for the frames the interpreter pushes when C enters Python: no code of its
+ * own. */
+static inline bool
+film_frame_is_shim(const film_frame *frame)
+{
+#if PY_VERSION_HEX >= 0x030e0000
+    return frame->owner >= FRAME_OWNED_BY_INTERPRETER;
+#elif PY_VERSION_HEX >= 0x030c0000
+    return frame->owner == FRAME_OWNED_BY_CSTACK;
+#else
+    (void)frame;
+    return false;
+#endif
+}
+
+/* The frame's code object, for comparing and reading; never NULL for a frame that is
+ * no shim. */
+static inline PyObject *
+film_frame_code(const film_frame *frame)
+{
+#if PY_VERSION_HEX >= 0x030e0000
+    return PyStackRef_AsPyObjectBorrow(frame->f_executable);
+#elif PY_VERSION_HEX >= 0x030d0000
+    return frame->f_executable;
+#else
+    return (PyObject *)frame->f_code;
+#endif
+}
+
+static inline const _Py_CODEUNIT *
+film_frame_instruction(const film_frame *frame)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+    return frame->instr_ptr;
+#else
+    return frame->prev_instr;
+#endif
+}
+
+static inline const _Py_CODEUNIT *
+film_code_first_unit(PyCodeObject *code)
+{
+    return _PyCode_CODE(code);
+}
+
+/* The frame's place in code units from `first`. On 3.11 and 3.12 it may be a cache
+ * entry of the instruction, which has the same line. */
+static inline uint32_t
+film_frame_unit(const film_frame *frame, const _Py_CODEUNIT *first)
+{
+    return (uint32_t)(film_frame_instruction(frame) - first);
+}
+
+/* The Python frame that called, NULL at the bottom of a stack. */
+static inline film_frame *
+film_frame_caller(const film_frame *frame)
+{
+    film_frame *previous = frame->previous;
+
+    while (previous != NULL && film_frame_is_shim(previous)) {
+        previous = previous->previous;
+    }
+    return previous;
+}
+
+/* True while a frame still copies its cells and has not begun: a finaliser may run
+ * above it then. */
+static inline bool
+film_frame_is_incomplete(const film_frame *frame)
+{
+    PyCodeObject *code;
+
+    if (frame->owner == FRAME_OWNED_BY_GENERATOR) {
+        return false;
+    }
+    code = (PyCodeObject *)film_frame_code(frame);
+    return film_frame_instruction(frame) <
+           film_code_first_unit(code) + code->_co_firsttraceable;
+}
+
+static inline PyObject *
+film_frame_globals(const film_frame *frame)
+{
+    return frame->f_globals;
+}
+
+/* A local by its slot, NULL when it is unbound. Borrowed. */
+static inline PyObject *
+film_frame_local(const film_frame *frame, int slot)
+{
+#if PY_VERSION_HEX >= 0x030e0000
+    _PyStackRef reference = frame->localsplus[slot];
+
+    if (PyStackRef_IsNull(reference) || PyStackRef_IsTaggedInt(reference)) {
+        return NULL;
+    }
+    return PyStackRef_AsPyObjectBorrow(reference);
+#else
+    return frame->localsplus[slot];
+#endif
+}
+
+/* co_extra: read straight from the structure (private to codeobject.c, the same in all
+ * four versions), because the API's checks cost more than the rest of an event. */
+typedef struct film_compat_code_extra {
+    Py_ssize_t size;
+    void *extras[1];
+} film_compat_code_extra;
+
+static inline void *
+film_compat_get_extra(PyCodeObject *code, Py_ssize_t index)
+{
+    const film_compat_code_extra *extra = code->co_extra;
+
+    if (FILM_LIKELY(extra != NULL && extra->size > index)) {
+        return extra->extras[index];
+    }
+    return NULL;
+}
+
+static inline int
+film_compat_set_extra(PyCodeObject *code, Py_ssize_t index, void *value)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    return PyUnstable_Code_SetExtra((PyObject *)code, index, value);
+#else
+    return _PyCode_SetExtra((PyObject *)code, index, value);
+#endif
+}
+
+static inline Py_ssize_t
+film_compat_request_extra_index(freefunc release)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    return PyUnstable_Eval_RequestCodeExtraIndex(release);
+#else
+    return _PyEval_RequestCodeExtraIndex(release);
+#endif
+}
+
+/* True when a dict's keys are all exact strings, so that a lookup by a string runs no
+ * code of the program. */
+static inline bool
+film_compat_dict_is_plain(PyObject *dict)
+{
+    return PyDict_CheckExact(dict) && DK_IS_UNICODE(((PyDictObject *)dict)->ma_keys);
+}
+
+/* The program's pending exception, put aside while we work. */
+typedef struct film_saved_error {
+#if PY_VERSION_HEX >= 0x030c0000
+    PyObject *exception;
+#else
+    PyObject *type, *value, *traceback;
+#endif
+} film_saved_error;
+
+static inline void
+film_compat_save_error(film_saved_error *saved)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    saved->exception = PyErr_GetRaisedException();
+#else
+    PyErr_Fetch(&saved->type, &saved->value, &saved->traceback);
+#endif
+}
+
+static inline void
+film_compat_restore_error(film_saved_error *saved)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    PyErr_SetRaisedException(saved->exception);
+#else
+    PyErr_Restore(saved->type, saved->value, saved->traceback);
+#endif
+}
+
+/* A small non-negative int, as monitoring passes offsets. */
+static inline uint32_t
+film_compat_small_int(PyObject *number)
+{
+    return (uint32_t)PyLong_AsLong(number);
+}
+
+#endif

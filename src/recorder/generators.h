@@ -1,0 +1,27 @@
+/* generators.h: the serial of every suspended frame.
+ * Generators, coroutines and async generators keep their frame, and so its serial, over
+ * yield and resume, also in another thread. Keyed by the frame's address: an entry is
+ * replaced when a new frame starts there and removed when the frame ends. Frames whose
+ * end is never reported (gh-140373) leave one entry per address behind, no more.
+ * Threads: the holder of the GIL.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_RECORDER_GENERATORS_H
+#define FILMSTRIP_RECORDER_GENERATORS_H
+
+#include "recorder/compat.h"
+
+/* Out of memory: the frame is forgotten, and adopted when it goes on. */
+void
+film_generators_put(const film_frame *frame, uint64_t serial, uint32_t code_id);
+
+/* False when no frame of this code is known there. */
+bool
+film_generators_get(const film_frame *frame, uint32_t code_id, uint64_t *serial);
+
+void
+film_generators_remove(const film_frame *frame);
+
+void
+film_generators_reset(void);
+
+#endif

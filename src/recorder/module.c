@@ -1,0 +1,376 @@
+/* module.c: filmstrip._recorder, a thin shell over session.h for the Python layer.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/compat.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "recorder/hooks.h"
+#include "recorder/session.h"
+#include "recorder/text.h"
+
+/* CPython's parser takes char ** before 3.13 and changes nothing. */
+#define KEYWORDS(names) ((char **)(uintptr_t)(names))
+
+/* Copies a str to owned file name bytes; false with an exception. */
+static bool
+copy_string(PyObject *source, char **to)
+{
+    char *copy;
+
+    if (!PyUnicode_Check(source)) {
+        PyErr_Format(PyExc_TypeError, "expected str, not %.100s",
+                     Py_TYPE(source)->tp_name);
+        return false;
+    }
+    copy = film_text_new(source, true);
+    if (copy == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    if (strlen(copy) != 0 || PyUnicode_GET_LENGTH(source) == 0) {
+        free(*to);
+        *to = copy;
+        return true;
+    }
+    free(copy);
+    PyErr_SetString(PyExc_ValueError, "a name may not hold a null character");
+    return false;
+}
+
+typedef bool (*add_function)(film_string_list *list, const char *text);
+
+/* Adds the strings of an iterable (NULL: none); false with an exception. */
+static bool
+add_strings(PyObject *iterable, film_string_list *list, add_function add)
+{
+    PyObject *items;
+    bool added = true;
+
+    if (iterable == NULL) {
+        return true;
+    }
+    if (PyUnicode_Check(iterable)) {
+        PyErr_SetString(PyExc_TypeError, "expected a list of names, not one str");
+        return false;
+    }
+    items = PySequence_Fast(iterable, "expected a list of names");
+    if (items == NULL) {
+        return false;
+    }
+    for (Py_ssize_t index = 0; added && index < PySequence_Fast_GET_SIZE(items);
+         index++) {
+        char *text = NULL;
+
+        added = copy_string(PySequence_Fast_GET_ITEM(items, index), &text);
+        if (added && !add(list, text)) {
+            PyErr_NoMemory();
+            added = false;
+        }
+        free(text);
+    }
+    Py_DECREF(items);
+    return added;
+}
+
+/* Adds the pairs of a dict as text, key, value, key, value; false with an exception. */
+static bool
+add_meta(PyObject *meta, film_string_list *list)
+{
+    PyObject *key, *value;
+    Py_ssize_t position = 0;
+
+    if (meta == NULL || meta == Py_None) {
+        return true;
+    }
+    if (!PyDict_Check(meta)) {
+        PyErr_SetString(PyExc_TypeError, "meta must be a dict");
+        return false;
+    }
+    while (PyDict_Next(meta, &position, &key, &value)) {
+        char *key_text = NULL, *value_text = NULL;
+        bool added;
+
+        if (!PyUnicode_Check(key) || !PyUnicode_Check(value)) {
+            PyErr_SetString(PyExc_TypeError, "meta must map str to str");
+            return false;
+        }
+        key_text = film_text_new(key, false);
+        value_text = film_text_new(value, false);
+        added = key_text != NULL && value_text != NULL &&
+                film_string_list_add(list, key_text) &&
+                film_string_list_add(list, value_text);
+        free(key_text);
+        free(value_text);
+        if (!added) {
+            PyErr_NoMemory();
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool
+check_numbers(long long ring, long long tick_ns, long level)
+{
+    if (ring < 0) {
+        PyErr_SetString(PyExc_ValueError, "ring must be a number of bytes, or 0");
+        return false;
+    }
+    if (tick_ns < 1 || tick_ns > 1000000) {
+        PyErr_SetString(PyExc_ValueError, "tick_ns must be from 1 to 1000000");
+        return false;
+    }
+    if (level != 0) {
+        PyErr_SetString(PyExc_ValueError,
+                        "this version records level 0 (calls) only");
+        return false;
+    }
+    return true;
+}
+
+static PyObject *
+recorder_start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
+{
+    static const char *const names[] = {
+        "path",    "replace", "targets",  "excludes", "all",         "c_calls",
+        "exceptions", "ring", "tick_ns",  "level",    "children",    "meta",
+        "stdlib_dirs", "site_dirs", "own_dir", "home", NULL,
+    };
+    film_session_options options = {0};
+    film_targets *targets = &options.targets;
+    PyObject *path, *target_names = NULL, *excludes = NULL, *meta = NULL;
+    PyObject *stdlib_dirs = NULL, *site_dirs = NULL, *own_dir = NULL, *home = NULL;
+    int replace = 0, all = 0, c_calls = 0, exceptions = 1, children = 1;
+    long long ring = 0, tick_ns = 16;
+    long level = 0;
+
+    if (!PyArg_ParseTupleAndKeywords(
+            args, kwargs, "U|$pOOpppLLlpOOOUU:start", KEYWORDS(names), &path, &replace,
+            &target_names, &excludes, &all, &c_calls, &exceptions, &ring, &tick_ns,
+            &level, &children, &meta, &stdlib_dirs, &site_dirs, &own_dir, &home) ||
+        !check_numbers(ring, tick_ns, level)) {
+        return NULL;
+    }
+    options.replace = replace != 0;
+    options.c_calls = c_calls != 0;
+    options.exceptions = exceptions != 0;
+    options.children = children != 0;
+    options.ring_bytes = (uint64_t)ring;
+    options.tick_ns = (uint32_t)tick_ns;
+    options.level = (uint32_t)level;
+    targets->all = all != 0;
+    if (!copy_string(path, &options.path) ||
+        !add_strings(target_names, &targets->targets, film_targets_add_name) ||
+        !add_strings(excludes, &targets->excludes, film_targets_add_name) ||
+        !add_strings(stdlib_dirs, &targets->stdlib_dirs, film_string_list_add) ||
+        !add_strings(site_dirs, &targets->site_dirs, film_string_list_add) ||
+        !add_meta(meta, &options.meta) ||
+        (own_dir != NULL && !copy_string(own_dir, &targets->own_dir)) ||
+        (home != NULL && !copy_string(home, &options.home))) {
+        film_session_options_reset(&options);
+        return NULL;
+    }
+    if (!film_session_start(&options)) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+build_stats(const char *path, const film_writer_stats *stats)
+{
+    PyObject *name = PyUnicode_DecodeFSDefault(path);
+
+    if (name == NULL) {
+        return NULL;
+    }
+    return Py_BuildValue("{sNsKsKsKsN}", "path", name, "events",
+                         (unsigned long long)stats->events, "bytes",
+                         (unsigned long long)stats->bytes, "lost",
+                         (unsigned long long)stats->lost, "stopped",
+                         PyBool_FromLong(stats->stopped));
+}
+
+static PyObject *
+recorder_stop(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
+{
+    static const char *const names[] = {"meta", NULL};
+    film_string_list list = {0};
+    film_writer_stats stats;
+    struct stat status;
+    PyObject *meta = NULL, *result;
+    char *path;
+
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:stop", KEYWORDS(names), &meta)) {
+        return NULL;
+    }
+    if (!add_meta(meta, &list)) {
+        film_string_list_reset(&list);
+        return NULL;
+    }
+    if (!film_session_stop(&list, &stats, &path)) {
+        film_string_list_reset(&list);
+        return PyDict_New();
+    }
+    if (path != NULL && lstat(path, &status) == 0) {
+        stats.bytes = (uint64_t)status.st_size;
+    }
+    result = build_stats(path == NULL ? "" : path, &stats);
+    film_string_list_reset(&list);
+    free(path);
+    return result;
+}
+
+static PyObject *
+recorder_stats(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
+{
+    film_writer_stats stats;
+    PyObject *result, *seconds;
+
+    if (!film_session_is_active()) {
+        Py_RETURN_NONE;
+    }
+    film_writer_get_stats(film_the_session.writer, &stats);
+    result = build_stats(film_session_path(), &stats);
+    seconds = result == NULL
+                  ? NULL
+                  : PyFloat_FromDouble((double)(film_clock_monotonic_ns() -
+                                                film_the_session.started_ns) /
+                                       1e9);
+    if (seconds == NULL || PyDict_SetItemString(result, "seconds", seconds) < 0) {
+        Py_CLEAR(result);
+    }
+    Py_XDECREF(seconds);
+    return result;
+}
+
+static PyObject *
+recorder_path(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
+{
+    if (!film_session_is_active()) {
+        Py_RETURN_NONE;
+    }
+    return PyUnicode_DecodeFSDefault(film_session_path());
+}
+
+static PyObject *
+recorder_active(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
+{
+    return PyBool_FromLong(film_the_session.writer != NULL);
+}
+
+static PyObject *
+recorder_add_source(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *name, *text;
+    char *name_bytes = NULL, *text_bytes = NULL, short_name[4096];
+
+    if (!PyArg_ParseTuple(args, "UU:add_source", &name, &text)) {
+        return NULL;
+    }
+    if (film_session_is_active()) {
+        name_bytes = film_text_new(name, true);
+        text_bytes = film_text_new(text, false);
+        if (name_bytes != NULL && text_bytes != NULL) {
+            film_writer_source(
+                film_the_session.writer,
+                film_session_short_name(name_bytes, short_name, sizeof(short_name)),
+                NULL, text_bytes, strlen(text_bytes));
+        }
+        free(name_bytes);
+        free(text_bytes);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+recorder_pause(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
+{
+    film_session_pause();
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+recorder_resume(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
+{
+    film_session_resume();
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+recorder_lost_control(PyObject *Py_UNUSED(module), PyObject *reason)
+{
+    char *text = NULL;
+
+    if (!PyUnicode_Check(reason)) {
+        PyErr_SetString(PyExc_TypeError, "reason must be a str");
+        return NULL;
+    }
+    text = film_text_new(reason, false);
+    if (text != NULL) {
+        film_session_lost_control(text, 1);
+    }
+    free(text);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef recorder_methods[] = {
+    {"start", (PyCFunction)(void (*)(void))recorder_start, METH_VARARGS | METH_KEYWORDS,
+     "Begins the recording of this process."},
+    {"stop", (PyCFunction)(void (*)(void))recorder_stop, METH_VARARGS | METH_KEYWORDS,
+     "Ends it and closes the file; {} when there is none."},
+    {"stats", recorder_stats, METH_NOARGS, "What was recorded so far, or None."},
+    {"path", recorder_path, METH_NOARGS, "The file being written, or None."},
+    {"active", recorder_active, METH_NOARGS, "True while there is a recording."},
+    {"add_source", recorder_add_source, METH_VARARGS,
+     "Keeps source text that is in no file."},
+    {"pause", recorder_pause, METH_NOARGS, "Events are not recorded until resume()."},
+    {"resume", recorder_resume, METH_NOARGS, "Ends a pause."},
+    {"lost_control", recorder_lost_control, METH_O,
+     "Notes in the recording that events may be missing."},
+    {NULL, NULL, 0, NULL},
+};
+
+static int
+recorder_exec(PyObject *module)
+{
+    if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+        PyErr_SetString(PyExc_ImportError,
+                        "filmstrip records the main interpreter only, not "
+                        "subinterpreters");
+        return -1;
+    }
+#if defined(Py_GIL_DISABLED)
+    PyErr_SetString(PyExc_ImportError,
+                    "filmstrip does not record free-threaded builds of Python");
+    return -1;
+#else
+    return film_hooks_prepare(module);
+#endif
+}
+
+static PyModuleDef_Slot recorder_slots[] = {
+    {Py_mod_exec, (void *)recorder_exec},
+    FILM_MODULE_SLOTS
+    {0, NULL},
+};
+
+static struct PyModuleDef recorder_module = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "filmstrip._recorder",
+    .m_doc = "Records the calls of this process; see filmstrip.record().",
+    .m_methods = recorder_methods,
+    .m_slots = recorder_slots,
+};
+
+PyMODINIT_FUNC
+PyInit__recorder(void);
+
+PyMODINIT_FUNC
+PyInit__recorder(void)
+{
+    return PyModuleDef_Init(&recorder_module);
+}

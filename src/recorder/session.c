@@ -1,0 +1,369 @@
+/* session.c: see session.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "recorder/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "recorder/code_registry.h"
+#include "recorder/exceptions.h"
+#include "recorder/fork.h"
+#include "recorder/generators.h"
+#include "recorder/hooks.h"
+#include "recorder/thread_context.h"
+
+#define CHILD_NAME_TRIES 1000
+
+film_session film_the_session = {
+    .token = FILM_TOKEN_OFF,
+    .extra_index = -1,
+    .lifecycle = PTHREAD_MUTEX_INITIALIZER,
+};
+
+void
+film_session_options_reset(film_session_options *options)
+{
+    free(options->path);
+    free(options->home);
+    film_targets_reset(&options->targets);
+    film_string_list_reset(&options->meta);
+    *options = (film_session_options){0};
+}
+
+const char *
+film_session_short_name(const char *path, char *to, size_t capacity)
+{
+    const char *home = film_the_session.options.home;
+    size_t length = home == NULL ? 0 : strlen(home);
+
+    while (length > 1 && home[length - 1] == '/') {
+        length--;
+    }
+    if (length < 2 || strncmp(path, home, length) != 0 || path[length] != '/' ||
+        strlen(path + length) + 2 > capacity) {
+        return path;
+    }
+    (void)snprintf(to, capacity, "~%s", path + length);
+    return to;
+}
+
+/* A new token; with a new generation too, everything described so far is forgotten. */
+static void
+renew(bool new_generation)
+{
+    film_session *session = &film_the_session;
+
+    if (new_generation) {
+        session->generation = ++session->counter;
+        film_code_registry_reset();
+        film_generators_reset();
+        film_exception_reset();
+    }
+    session->token = session->paused ? FILM_TOKEN_OFF : ++session->counter;
+}
+
+static void
+write_meta(const film_string_list *meta)
+{
+    for (size_t index = 0; index + 1 < meta->count; index += 2) {
+        film_meta_pair pair = {meta->items[index], meta->items[index + 1]};
+
+        film_writer_meta(film_the_session.writer, &pair, 1);
+    }
+}
+
+static film_status
+open_writer(const char *path, bool replace, film_error *error)
+{
+    film_session *session = &film_the_session;
+    film_writer_options options = {
+        .path = path,
+        .replace = replace,
+        .ring_bytes = session->options.ring_bytes,
+        .tick_ns = session->options.tick_ns,
+        .python_version = PY_VERSION_HEX,
+        .level = session->options.level,
+    };
+    film_writer *writer = NULL;
+    film_status status = film_writer_open(&options, &writer, error);
+
+    if (status == FILM_OK) {
+        session->writer = writer;
+        session->started_ns = film_clock_monotonic_ns();
+        write_meta(&session->options.meta);
+        renew(true);
+    }
+    return status;
+}
+
+static void
+set_open_error(film_status status, const film_error *error, const char *path)
+{
+    PyObject *type = PyExc_OSError;
+
+    if (status == FILM_EXISTS) {
+        type = PyExc_FileExistsError;
+    }
+    else if (status == FILM_NO_MEMORY) {
+        type = PyExc_MemoryError;
+    }
+    PyErr_Format(type, "cannot record to %s: %s", path, error->message);
+}
+
+/* Forgets the recording without touching its file. */
+static void
+forget(void)
+{
+    film_session *session = &film_the_session;
+
+    session->token = FILM_TOKEN_OFF;
+    session->writer = NULL;
+    session->paused = false;
+    session->broken = false;
+    session->forked = false;
+    session->generation = ++session->counter;
+    film_code_registry_reset();
+    film_generators_reset();
+    film_exception_reset();
+    film_session_options_reset(&session->options);
+    free(session->child_path);
+    session->child_path = NULL;
+}
+
+static bool
+prepare_process(void)
+{
+    film_session *session = &film_the_session;
+
+    if (!film_code_registry_prepare()) {
+        return false;
+    }
+    if (!film_context_prepare() || !film_fork_prepare()) {
+        PyErr_SetString(PyExc_MemoryError, "no memory to record this process");
+        return false;
+    }
+    if (session->name_key == NULL) {
+        session->name_key = PyUnicode_InternFromString("__name__");
+    }
+    return session->name_key != NULL;
+}
+
+bool
+film_session_start(film_session_options *options)
+{
+    film_session *session = &film_the_session;
+    film_error error = {0};
+    film_status status;
+
+    if (film_session_is_active()) {
+        PyErr_Format(PyExc_RuntimeError, "a recording is already being written to %s",
+                     film_session_path());
+        film_session_options_reset(options);
+        return false;
+    }
+    if (!prepare_process() || !film_hooks_reserve()) {
+        film_session_options_reset(options);
+        return false;
+    }
+    session->options = *options;
+    *options = (film_session_options){0};
+    status = open_writer(session->options.path, session->options.replace, &error);
+    if (status != FILM_OK) {
+        set_open_error(status, &error, session->options.path);
+        film_hooks_remove();
+        forget();
+        return false;
+    }
+    /* The thread that starts the recording is the file's first. */
+    (void)film_context_ready(film_compat_current_frame());
+    if (!film_hooks_install()) {
+        film_saved_error saved;
+        film_writer_stats stats;
+        char *path = NULL;
+
+        film_compat_save_error(&saved);
+        (void)film_session_stop(NULL, &stats, &path);
+        free(path);
+        film_compat_restore_error(&saved);
+        return false;
+    }
+    return true;
+}
+
+bool
+film_session_stop(const film_string_list *meta, film_writer_stats *stats, char **path)
+{
+    film_session *session = &film_the_session;
+    film_writer *writer;
+
+    *path = NULL;
+    *stats = (film_writer_stats){0};
+    if (session->writer == NULL) {
+        film_hooks_remove(); /* a child that is not recorded may still have them */
+        return false;
+    }
+    if (session->forked) {
+        /* A child in which nothing happened: it gets no file. */
+        film_hooks_remove();
+        film_writer_abandon(session->writer);
+        forget();
+        return false;
+    }
+    film_hooks_check_control();
+    film_hooks_remove();
+    if (meta != NULL) {
+        write_meta(meta);
+    }
+    film_writer_get_stats(session->writer, stats);
+    *path = strdup(film_session_path());
+    session->had_recording = true;
+    writer = session->writer;
+    forget();
+    /* From here on no event reaches the writer: appends need its token and the GIL. */
+    Py_BEGIN_ALLOW_THREADS
+    pthread_mutex_lock(&session->lifecycle);
+    {
+        film_error error = {0};
+
+        if (film_writer_close(writer, NULL, 0, &error) != FILM_OK) {
+            stats->stopped = true;
+        }
+    }
+    pthread_mutex_unlock(&session->lifecycle);
+    Py_END_ALLOW_THREADS
+    return true;
+}
+
+bool
+film_session_is_active(void)
+{
+    film_session *session = &film_the_session;
+
+    if (session->forked) {
+        return film_session_take_over_child();
+    }
+    return session->writer != NULL;
+}
+
+const char *
+film_session_path(void)
+{
+    const film_session *session = &film_the_session;
+
+    return session->child_path != NULL ? session->child_path : session->options.path;
+}
+
+void
+film_session_pause(void)
+{
+    film_the_session.paused = true;
+    film_the_session.token = FILM_TOKEN_OFF;
+}
+
+void
+film_session_resume(void)
+{
+    film_session *session = &film_the_session;
+
+    session->paused = false;
+    if (film_session_is_active() && !session->broken) {
+        renew(false);
+    }
+}
+
+void
+film_session_lost_control(const char *reason, uint64_t count)
+{
+    film_session *session = &film_the_session;
+    film_context *context;
+
+    if (!film_session_is_active()) {
+        return;
+    }
+    context = film_context_ready(film_compat_current_frame());
+    if (context != NULL) {
+        (void)film_append_lost(
+            context->thread, FILM_KIND_LOST_CONTROL, count,
+            film_writer_string(session->writer, reason, strlen(reason)));
+    }
+}
+
+void
+film_session_give_up(const char *reason)
+{
+    film_session_lost_control(reason, 1);
+    film_the_session.broken = true;
+    film_the_session.token = FILM_TOKEN_OFF;
+}
+
+/* Hooks of a process that is not recorded any more come off where Python code may be
+ * called: not within an event. */
+static int
+remove_hooks_later(void *Py_UNUSED(unused))
+{
+    if (film_the_session.writer == NULL) {
+        film_hooks_remove();
+    }
+    return 0;
+}
+
+static film_status
+open_child(film_error *error)
+{
+    film_session *session = &film_the_session;
+    const char *path = session->options.path;
+    size_t base = strlen(path);
+    film_status status = FILM_EXISTS;
+    char *name = malloc(base + 64);
+
+    if (name == NULL) {
+        return film_fail(error, FILM_NO_MEMORY, "no memory");
+    }
+    if (base > 5 && strcmp(path + base - 5, ".film") == 0) {
+        base -= 5;
+    }
+    for (int attempt = 1; attempt < CHILD_NAME_TRIES && status == FILM_EXISTS;
+         attempt++) {
+        char suffix[16] = "";
+
+        if (attempt > 1) {
+            (void)snprintf(suffix, sizeof(suffix), "-%d", attempt);
+        }
+        (void)snprintf(name, base + 64, "%.*s.%ld%s.film", (int)base, path,
+                       (long)getpid(), suffix);
+        status = open_writer(name, false, error);
+    }
+    if (status == FILM_OK) {
+        /* The parent's name stays the base for this child's children. */
+        free(session->child_path);
+        session->child_path = name;
+    }
+    else {
+        free(name);
+    }
+    return status;
+}
+
+bool
+film_session_take_over_child(void)
+{
+    film_session *session = &film_the_session;
+    film_writer *parent = session->writer;
+    film_error error = {0};
+
+    session->forked = false;
+    session->token = FILM_TOKEN_OFF;
+    session->writer = NULL;
+    film_writer_abandon(parent);
+    if (session->options.children && !session->broken &&
+        open_child(&error) == FILM_OK) {
+        return true;
+    }
+    forget();
+    (void)Py_AddPendingCall(remove_hooks_later, NULL);
+    return false;
+}

@@ -1,0 +1,107 @@
+/* session.h: the one recording a process can have, and its life.
+ *
+ * Two numbers steer the hot path. `token` is what a thread must carry to append: a new
+ * one is drawn at every start, resume and fork, and it is FILM_TOKEN_OFF (which no
+ * thread ever carries) while paused or stopped, so one comparison answers "may I, and is
+ * my stack still right?". `generation` is what a code object must carry for its id to
+ * mean something in this file.
+ *
+ * Threads: all fields belong to the holder of the GIL, but `lifecycle`, which orders a
+ * thread's death (no GIL) against the closing of the file.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_RECORDER_SESSION_H
+#define FILMSTRIP_RECORDER_SESSION_H
+
+#include "recorder/compat.h"
+
+#include <pthread.h>
+
+#include "recorder/targets.h"
+#include "writer/writer.h"
+
+typedef struct film_session_options {
+    char *path; /* owned */
+    bool replace;
+    bool c_calls;
+    bool exceptions;
+    bool children;
+    uint64_t ring_bytes;
+    uint32_t tick_ns;
+    uint32_t level;
+    char *home;            /* owned; shortened to ~ in file names, may be NULL */
+    film_targets targets;  /* owned */
+    film_string_list meta; /* owned: key, value, key, value ... */
+} film_session_options;
+
+#define FILM_TOKEN_OFF UINT64_MAX
+
+typedef struct film_session {
+    /* Read at every event. */
+    uint64_t token;
+    uint64_t generation;
+    film_writer *writer; /* NULL: no recording */
+    PyObject *disable;   /* sys.monitoring.DISABLE, owned; NULL on 3.11 */
+
+    /* Read when something is seen for the first time. */
+    Py_ssize_t extra_index; /* co_extra slot, -1 until the first start */
+    PyObject *name_key;     /* "__name__", owned */
+    film_session_options options;
+    char *child_path; /* this file's name in a forked child, owned; else NULL */
+    uint64_t started_ns;
+    uint64_t counter; /* source of tokens and generations; never runs back */
+    bool paused;
+    bool broken; /* an error of ours: nothing more is recorded */
+    /* Set in a forked child by fork.c: the writer is the parent's. */
+    volatile bool forked;
+    bool had_recording; /* an earlier recording left places disabled */
+    pthread_mutex_t lifecycle;
+} film_session;
+
+extern film_session film_the_session;
+
+/* Opens the file, then puts the hooks on. Takes what *options owns (leaves it zeroed) in
+ * any case. False with a Python exception set: one sentence. */
+bool
+film_session_start(film_session_options *options);
+
+/* Takes the hooks off and closes the file. False when nothing was active. *path is the
+ * file's name, owned by the caller. `meta`: key, value, key, value ... */
+bool
+film_session_stop(const film_string_list *meta, film_writer_stats *stats, char **path);
+
+/* True while there is a recording, paused or not; in a forked child this opens the
+ * child's own first. */
+bool
+film_session_is_active(void);
+
+/* The file being written; borrowed until stop. */
+const char *
+film_session_path(void);
+
+void
+film_session_pause(void);
+
+void
+film_session_resume(void);
+
+/* An error of ours: stop recording, say so in the file, never tell the program. */
+void
+film_session_give_up(const char *reason);
+
+/* A lost_control event in the calling thread's stream. */
+void
+film_session_lost_control(const char *reason, uint64_t count);
+
+/* Forked child, at its first event: leaves the parent's file alone and opens one of
+ * its own. False: this process is not recorded. */
+bool
+film_session_take_over_child(void);
+
+/* `path` with the home directory shortened to ~, in `to` or `path` itself. */
+const char *
+film_session_short_name(const char *path, char *to, size_t capacity);
+
+void
+film_session_options_reset(film_session_options *options);
+
+#endif

@@ -1,0 +1,262 @@
+/* stack.c: the slow half of stack.h: what to do when the frame of an event is not
+ * where the last events left the stack.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/stack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How far a call looks for its recorded caller: code that is no target may lie between
+ * (a callback from the standard library), but a deep recursion there must not make
+ * every call walk it. */
+#define NEAR_FRAMES 16u
+
+/* Frames found open while walking, innermost first. */
+typedef struct unseen_frames {
+    const film_frame **frames;
+    size_t capacity;
+    size_t count;
+} unseen_frames;
+
+bool
+film_stack_may_retry(film_context *context)
+{
+    return context->thread != NULL && film_the_session.writer != NULL &&
+           film_thread_is_foreign(context->thread) && film_session_take_over_child();
+}
+
+static bool
+greenlets_are_about(void)
+{
+    PyObject *modules = PyImport_GetModuleDict(); /* borrowed */
+    film_saved_error saved;
+    bool loaded;
+
+    if (modules == NULL || !film_compat_dict_is_plain(modules)) {
+        return false;
+    }
+    film_compat_save_error(&saved);
+    loaded = PyDict_GetItemString(modules, "greenlet") != NULL;
+    film_compat_restore_error(&saved);
+    return loaded;
+}
+
+static film_stack_entry *
+find_entry(const film_context *context, const film_frame *frame, const PyObject *code_object)
+{
+    for (film_stack_entry *entry = context->top; entry != context->entries; entry--) {
+        if (entry->frame == frame) {
+            /* Another code at this address: the frame we knew is dead. */
+            return entry->code == code_object ? entry : NULL;
+        }
+    }
+    return NULL;
+}
+
+/* Makes `entry` the top. */
+static bool
+uncover(film_context *context, film_stack_entry *entry)
+{
+    size_t distance = (size_t)(context->top - entry);
+
+    if (distance == 0) {
+        return true;
+    }
+    if (entry != context->entries && greenlets_are_about()) {
+        film_stack_entry kept = *entry;
+
+        if (!film_append_focus(context->thread, (uint32_t)distance)) {
+            return false;
+        }
+        memmove(entry, entry + 1, distance * sizeof(*entry));
+        *context->top = kept;
+        return true;
+    }
+    for (; distance > 0; distance--) {
+        if (!film_append_drop(context->thread, 0)) {
+            return false;
+        }
+        film_stack_end_top(context);
+    }
+    return true;
+}
+
+static bool
+adopt(film_context *context, const film_frame *frame, PyObject *code_object,
+      const film_code *code)
+{
+    uint64_t serial = film_thread_next_frame(context->thread);
+    uint32_t unit = film_frame_unit(frame, code->first);
+
+    if (!film_append_adopt(context->thread, code->id, unit)) {
+        return false;
+    }
+    if (!film_stack_push(context, frame, code_object, code, serial)) {
+        return false;
+    }
+    if (code->suspends) {
+        film_generators_put(frame, serial, code->id);
+    }
+    return true;
+}
+
+static void
+adopt_all(film_context *context, const unseen_frames *unseen)
+{
+    for (size_t index = unseen->count; index > 0; index--) {
+        const film_frame *frame = unseen->frames[index - 1];
+        PyObject *code_object = film_frame_code(frame);
+
+        if (!adopt(context, frame, code_object,
+                   film_code_of((PyCodeObject *)code_object, frame))) {
+            return;
+        }
+    }
+}
+
+/* Walks from `frame`'s caller outwards until a frame that is on the stack, brings that
+ * one to the top and adopts the targets passed on the way. Returns the nearest target's
+ * place + 1, or 0. */
+static uint32_t
+align_within(film_context *context, const film_frame *frame, unseen_frames *unseen)
+{
+    const film_frame *caller = film_frame_caller(frame);
+    uint32_t site = 0;
+    size_t walked = 0;
+
+    for (; caller != NULL && walked < unseen->capacity;
+         caller = film_frame_caller(caller), walked++) {
+        PyObject *code_object = film_frame_code(caller);
+        film_stack_entry *entry;
+        const film_code *code;
+
+        if (film_frame_is_incomplete(caller)) {
+            continue;
+        }
+        code = film_code_of((PyCodeObject *)code_object, caller);
+        if (!code->target) {
+            continue;
+        }
+        if (site == 0) {
+            site = film_frame_unit(caller, code->first) + 1;
+        }
+        entry = find_entry(context, caller, code_object);
+        if (entry != NULL) {
+            if (!uncover(context, entry)) {
+                return 0;
+            }
+            break;
+        }
+        unseen->frames[unseen->count++] = caller;
+    }
+    /* The whole chain holds no frame we know: what we know has ended, or belongs to
+     * another greenlet. */
+    if (caller == NULL && context->top != context->entries && !greenlets_are_about() &&
+        !uncover(context, context->entries)) {
+        return 0;
+    }
+    adopt_all(context, unseen);
+    return site;
+}
+
+uint32_t
+film_stack_align(film_context *context, const film_frame *frame)
+{
+    const film_frame *frames[NEAR_FRAMES];
+    unseen_frames unseen = {.frames = frames, .capacity = NEAR_FRAMES};
+
+    return align_within(context, frame, &unseen);
+}
+
+void
+film_stack_realign(film_context *context, const film_frame *frame)
+{
+    unseen_frames unseen = {0};
+    const film_frame *caller;
+    film_stack_entry *entry;
+
+    if (frame == NULL) {
+        return;
+    }
+    entry = find_entry(context, frame, film_frame_code(frame));
+    if (entry != NULL) {
+        (void)uncover(context, entry);
+        return;
+    }
+    for (caller = frame; caller != NULL; caller = film_frame_caller(caller)) {
+        unseen.capacity++;
+    }
+    unseen.frames = malloc(unseen.capacity * sizeof(*unseen.frames));
+    if (unseen.frames == NULL) {
+        return;
+    }
+    (void)align_within(context, frame, &unseen);
+    free(unseen.frames);
+}
+
+bool
+film_stack_focus(film_context *context, const film_frame *frame, PyObject *code_object,
+                 const film_code *code)
+{
+    film_stack_entry *entry;
+
+    if (film_stack_is_top(context, frame, code_object)) {
+        return true;
+    }
+    entry = find_entry(context, frame, code_object);
+    if (entry != NULL) {
+        return uncover(context, entry);
+    }
+    (void)film_stack_align(context, frame);
+    return adopt(context, frame, code_object, code);
+}
+
+bool
+film_stack_resume(film_context *context, const film_frame *frame, PyObject *code_object,
+                  const film_code *code, uint32_t unit)
+{
+    uint32_t site = film_stack_site(context, frame);
+    uint64_t serial;
+
+    if (!film_generators_get(frame, code->id, &serial)) {
+        return adopt(context, frame, code_object, code);
+    }
+    if (!film_append_resume(context->thread, serial, code->id, unit, site)) {
+        return false;
+    }
+    return film_stack_push(context, frame, code_object, code, serial);
+}
+
+bool
+film_stack_throw(film_context *context, const film_frame *frame, PyObject *code_object,
+                 const film_code *code, uint32_t unit, uint32_t type, uint64_t message)
+{
+    uint32_t site = film_stack_site(context, frame);
+    uint64_t serial;
+
+    if (!film_generators_get(frame, code->id, &serial)) {
+        return adopt(context, frame, code_object, code);
+    }
+    if (!film_append_throw(context->thread, serial, code->id, unit, site, type,
+                           message)) {
+        return false;
+    }
+    return film_stack_push(context, frame, code_object, code, serial);
+}
+
+bool
+film_stack_exception(film_context *context, const film_frame *frame, PyObject *code_object,
+                     const film_code *code, film_kind kind, uint32_t unit,
+                     uint32_t type, uint64_t message)
+{
+    if (!film_stack_focus(context, frame, code_object, code)) {
+        return false;
+    }
+    if (!film_append_exception(context->thread, kind, unit, type, message)) {
+        return false;
+    }
+    if (kind == FILM_KIND_UNWIND) {
+        film_stack_end_top(context);
+    }
+    return true;
+}

@@ -1,0 +1,149 @@
+/* stack.h: events to rows, by way of the shadow stack.
+ *
+ * Frames decide, never the balance of events: an event names its frame, and the stack
+ * is mended until that frame is where it must be. Entries above it are dead (their end
+ * was not seen) and dropped, unless greenlets are about: then they belong to another
+ * greenlet and only step aside.
+ *
+ * Both backends call these, for targets only, with a ready context. All return false
+ * when the row was not written: film_stack_may_retry says what then.
+ * Threads: the context's own, with the GIL.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_RECORDER_STACK_H
+#define FILMSTRIP_RECORDER_STACK_H
+
+#include "recorder/compat.h"
+
+#include "recorder/code_registry.h"
+#include "recorder/generators.h"
+#include "recorder/thread_context.h"
+
+/* After a false: true when this was a forked child that has its own file now, so that
+ * the event must be recorded again from the start; else the event is lost. */
+bool
+film_stack_may_retry(film_context *context);
+
+/* Brings the nearest recorded ancestor of `frame` to the top; returns the site of the
+ * call: that frame's place + 1, or 0. */
+uint32_t
+film_stack_align(film_context *context, const film_frame *frame);
+
+/* Brings `frame` itself to the top, adopting it if it was never seen. */
+bool
+film_stack_focus(film_context *context, const film_frame *frame, PyObject *code_object,
+                 const film_code *code);
+
+/* As align, however far the chain goes: for a thread's first event and after a pause. */
+void
+film_stack_realign(film_context *context, const film_frame *frame);
+
+/* A suspended frame goes on. */
+bool
+film_stack_resume(film_context *context, const film_frame *frame, PyObject *code_object,
+                  const film_code *code, uint32_t unit);
+
+/* A suspended frame goes on with an exception. */
+bool
+film_stack_throw(film_context *context, const film_frame *frame, PyObject *code_object,
+                 const film_code *code, uint32_t unit, uint32_t type, uint64_t message);
+
+/* raise, handled or unwind in `frame`; unwind ends it. */
+bool
+film_stack_exception(film_context *context, const film_frame *frame, PyObject *code_object,
+                     const film_code *code, film_kind kind, uint32_t unit,
+                     uint32_t type, uint64_t message);
+
+static inline bool
+film_stack_push(film_context *context, const film_frame *frame, const PyObject *code_object,
+                const film_code *code, uint64_t serial)
+{
+    film_stack_entry *entry;
+
+    if (FILM_UNLIKELY(context->top == context->last) && !film_context_grow(context)) {
+        return false;
+    }
+    entry = ++context->top;
+    entry->frame = frame;
+    entry->code = code_object;
+    entry->first = code->first;
+    entry->serial = serial;
+    entry->code_id = code->id;
+    entry->suspends = code->suspends;
+    return true;
+}
+
+/* The frame on top has ended: its serial is not needed again. */
+static inline void
+film_stack_end_top(film_context *context)
+{
+    if (FILM_UNLIKELY(context->top->suspends)) {
+        film_generators_remove(context->top->frame);
+    }
+    context->top--;
+}
+
+/* The caller's place + 1 for a frame that begins or goes on now. */
+static inline uint32_t
+film_stack_site(film_context *context, const film_frame *frame)
+{
+    const film_frame *caller = film_frame_caller(frame);
+
+    if (FILM_LIKELY(context->top->frame == caller)) {
+        return film_frame_unit(caller, context->top->first) + 1;
+    }
+    return film_stack_align(context, frame);
+}
+
+static inline bool
+film_stack_is_top(const film_context *context, const film_frame *frame,
+                  const PyObject *code_object)
+{
+    return FILM_LIKELY(context->top->frame == frame && context->top->code == code_object);
+}
+
+/* A frame begins. */
+static inline bool
+film_stack_call(film_context *context, const film_frame *frame, PyObject *code_object,
+                const film_code *code)
+{
+    uint32_t site = film_stack_site(context, frame);
+    uint64_t serial = film_thread_next_frame(context->thread);
+
+    if (FILM_UNLIKELY(!film_append_call(context->thread, code->id, site))) {
+        return false;
+    }
+    if (FILM_UNLIKELY(!film_stack_push(context, frame, code_object, code, serial))) {
+        return true; /* no memory for the entry: its return will be adopted */
+    }
+    if (FILM_UNLIKELY(code->suspends)) {
+        film_generators_put(frame, serial, code->id);
+    }
+    return true;
+}
+
+/* The frame on top returns or yields. */
+static inline bool
+film_stack_return_top(film_context *context, const film_frame *frame)
+{
+    uint32_t unit = film_frame_unit(frame, context->top->first);
+
+    if (FILM_UNLIKELY(!film_append_return(context->thread, unit))) {
+        return false;
+    }
+    film_stack_end_top(context);
+    return true;
+}
+
+static inline bool
+film_stack_yield_top(film_context *context, const film_frame *frame)
+{
+    uint32_t unit = film_frame_unit(frame, context->top->first);
+
+    if (FILM_UNLIKELY(!film_append_yield(context->thread, unit))) {
+        return false;
+    }
+    context->top--;
+    return true;
+}
+
+#endif

@@ -1,0 +1,182 @@
+/* targets.c: see targets.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "recorder/targets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool
+film_string_list_add(film_string_list *list, const char *text)
+{
+    char **items = realloc(list->items, (list->count + 1) * sizeof(*items));
+
+    if (items == NULL) {
+        return false;
+    }
+    list->items = items;
+    items[list->count] = strdup(text);
+    if (items[list->count] == NULL) {
+        return false;
+    }
+    list->count++;
+    return true;
+}
+
+bool
+film_targets_add_name(film_string_list *list, const char *name)
+{
+    char *resolved;
+    bool added;
+
+    if (!film_string_list_add(list, name)) {
+        return false;
+    }
+    /* Relative names mean the folder the recording was started in, whatever the
+     * program makes its own later. */
+    resolved = name[0] != '\0' && name[0] != '<' ? realpath(name, NULL) : NULL;
+    if (resolved == NULL) {
+        return true;
+    }
+    added = film_string_list_add(list, resolved);
+    free(resolved);
+    return added;
+}
+
+void
+film_string_list_reset(film_string_list *list)
+{
+    for (size_t index = 0; index < list->count; index++) {
+        free(list->items[index]);
+    }
+    free(list->items);
+    *list = (film_string_list){0};
+}
+
+void
+film_targets_reset(film_targets *targets)
+{
+    film_string_list_reset(&targets->targets);
+    film_string_list_reset(&targets->excludes);
+    film_string_list_reset(&targets->stdlib_dirs);
+    film_string_list_reset(&targets->site_dirs);
+    free(targets->own_dir);
+    *targets = (film_targets){0};
+}
+
+/* True when `path` is `directory` or lies in it. */
+static bool
+is_within(const char *path, const char *directory)
+{
+    size_t length = strlen(directory);
+
+    while (length > 0 && directory[length - 1] == '/') {
+        length--;
+    }
+    if (length == 0 || strncmp(path, directory, length) != 0) {
+        return false;
+    }
+    return path[length] == '/' || path[length] == '\0';
+}
+
+static bool
+is_within_any(const char *path, const film_string_list *directories)
+{
+    for (size_t index = 0; index < directories->count; index++) {
+        if (is_within(path, directories->items[index])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+is_module_or_submodule(const char *module, const char *name)
+{
+    size_t length = strlen(name);
+
+    return strncmp(module, name, length) == 0 &&
+           (module[length] == '\0' || module[length] == '.');
+}
+
+/* `tail` (a relative path) matches whole last parts of `path`. */
+static bool
+ends_with_parts(const char *path, const char *tail)
+{
+    size_t path_length = strlen(path), tail_length = strlen(tail);
+
+    if (tail_length == 0 || tail_length > path_length ||
+        strcmp(path + path_length - tail_length, tail) != 0) {
+        return false;
+    }
+    return path_length == tail_length || path[path_length - tail_length - 1] == '/';
+}
+
+/* One name as a person gave it: a module or package, a file, a directory. */
+static bool
+matches_name(const char *name, const char *file, const char *real, const char *module)
+{
+    if (name[0] == '\0') {
+        return false;
+    }
+    if (strcmp(name, file) == 0 || is_module_or_submodule(module, name)) {
+        return true;
+    }
+    if (name[0] == '<') {
+        return false;
+    }
+    if (is_within(real, name)) {
+        return true;
+    }
+    return name[0] != '/' && strstr(name, ".py") != NULL && ends_with_parts(real, name);
+}
+
+static bool
+matches_any(const film_string_list *names, const char *file, const char *real,
+            const char *module)
+{
+    for (size_t index = 0; index < names->count; index++) {
+        if (matches_name(names->items[index], file, real, module)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+is_user_code(const film_targets *targets, const char *file, const char *real)
+{
+    if (file[0] == '<') {
+        return strncmp(file, "<frozen ", 8) != 0;
+    }
+    /* A virtual environment inside the standard library's folder or the other way
+     * round: both lists are asked, and both spellings of the path. */
+    if (strstr(real, "/site-packages/") != NULL ||
+        strstr(real, "/dist-packages/") != NULL) {
+        return false;
+    }
+    return !is_within_any(file, &targets->stdlib_dirs) &&
+           !is_within_any(real, &targets->stdlib_dirs) &&
+           !is_within_any(file, &targets->site_dirs) &&
+           !is_within_any(real, &targets->site_dirs);
+}
+
+bool
+film_targets_accept(const film_targets *targets, const char *file, const char *real,
+                    const char *module)
+{
+    if (targets->own_dir != NULL && targets->own_dir[0] != '\0' &&
+        (is_within(file, targets->own_dir) || is_within(real, targets->own_dir))) {
+        return false;
+    }
+    if (matches_any(&targets->excludes, file, real, module)) {
+        return false;
+    }
+    if (targets->all) {
+        return true;
+    }
+    if (targets->targets.count > 0) {
+        return matches_any(&targets->targets, file, real, module);
+    }
+    return is_user_code(targets, file, real);
+}

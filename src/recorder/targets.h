@@ -1,0 +1,50 @@
+/* targets.h: which code is recorded.
+ * Decided once per code object, in C, from its file and its module's name. User code,
+ * the default, is what lies outside the standard library, site-packages and
+ * dist-packages; `<string>` and notebook cells belong to it, `<frozen ...>` does not.
+ * filmstrip's own Python files are never recorded.
+ * Threads: the holder of the GIL. Ownership: film_targets owns copies of all it is
+ * given.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_RECORDER_TARGETS_H
+#define FILMSTRIP_RECORDER_TARGETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A growing list of owned strings. Valid when zeroed. */
+typedef struct film_string_list {
+    char **items;
+    size_t count;
+} film_string_list;
+
+/* Copies `text` to the end; false when memory is out. */
+bool
+film_string_list_add(film_string_list *list, const char *text);
+
+void
+film_string_list_reset(film_string_list *list);
+
+typedef struct film_targets {
+    bool all;
+    film_string_list targets;     /* files, directories, modules or packages */
+    film_string_list excludes;    /* the same; they win */
+    film_string_list stdlib_dirs; /* directories whose code is not user code */
+    film_string_list site_dirs;
+    char *own_dir; /* filmstrip's own package; may be NULL */
+} film_targets;
+
+/* Adds a target or an exclude as a person gave it; false when memory is out. */
+bool
+film_targets_add_name(film_string_list *list, const char *name);
+
+void
+film_targets_reset(film_targets *targets);
+
+/* file: co_filename; real: its resolved path, or the same as file where it has none;
+ * module: the __name__ of its globals. */
+bool
+film_targets_accept(const film_targets *targets, const char *file, const char *real,
+                    const char *module);
+
+#endif

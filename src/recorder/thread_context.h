@@ -1,0 +1,72 @@
+/* thread_context.h: what the recorder keeps about the running thread.
+ *
+ * Its stream (film_thread) and the shadow stack: the recorded frames that are open, as
+ * the reader of the file will see them. Entries are compared by address and never
+ * followed: a frame may have died unseen.
+ *
+ * Threads: each thread its own, with the GIL; the destructor at thread death runs
+ * without it and calls no Python.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_RECORDER_THREAD_CONTEXT_H
+#define FILMSTRIP_RECORDER_THREAD_CONTEXT_H
+
+#include "recorder/compat.h"
+
+#include "recorder/session.h"
+#include "writer/append.h"
+
+typedef struct film_stack_entry {
+    const film_frame *frame;   /* identity only */
+    const PyObject *code;      /* identity only */
+    const _Py_CODEUNIT *first; /* for subtraction only */
+    uint64_t serial;
+    uint32_t code_id;
+    bool suspends;
+} film_stack_entry;
+
+typedef struct film_context {
+    uint64_t token;         /* may append while it equals the session's */
+    film_stack_entry *top;  /* in `entries`; entries[0] is a floor matching nothing */
+    film_thread *thread;    /* owned by the writer; NULL: could not begin */
+    film_stack_entry *last; /* last entry there is room for */
+    film_stack_entry *entries; /* owned */
+    uint64_t generation;       /* of the recording `thread` belongs to */
+} film_context;
+
+/* initial-exec: one load, no call. The struct is small, so that it fits the room glibc
+ * keeps for libraries loaded late. */
+extern __thread film_context film_this_thread
+    __attribute__((tls_model("initial-exec")));
+
+/* Makes the calling thread able to append: begins its stream, or mends its stack after
+ * a pause or fork. `frame` is the event's own frame, or NULL. False: do not record. */
+bool
+film_context_refresh(film_context *context, const film_frame *frame);
+
+/* The context, ready to append; NULL when this event is not to be recorded. */
+static inline film_context *
+film_context_ready(const film_frame *frame)
+{
+    film_context *context = &film_this_thread;
+
+    /* A session that is off has a token no thread carries. */
+    if (FILM_LIKELY(context->token == film_the_session.token)) {
+        return context;
+    }
+    return film_context_refresh(context, frame) ? context : NULL;
+}
+
+/* Doubles the shadow stack; false when memory is out. */
+bool
+film_context_grow(film_context *context);
+
+/* Once per process: the key whose destructor sees threads die. */
+bool
+film_context_prepare(void);
+
+/* The thread's name as threading knows it, without running Python code: written to
+ * `name` (capacity bytes with the NUL). `frame` may be NULL. */
+void
+film_thread_name(const film_frame *frame, char *name, size_t capacity);
+
+#endif

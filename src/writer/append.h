@@ -1,0 +1,192 @@
+/* append.h: the hot path: one event, a few bytes, no lock.
+ *
+ * A row goes to the thread's own mapped window: bounds check, bytes, advance, release
+ * store of the committed length. The bound lies in a page that reads zero after a fork
+ * (MADV_WIPEONFORK), so a child falls into the slow path at its first event without
+ * asking for its pid.
+ *
+ * Every film_append_* returns true when the row is committed. False: this is a forked
+ * child (film_thread_is_foreign: abandon the writer and open one of your own), or the
+ * event was counted as lost.
+ *
+ * Frame numbers are kept by the caller in step with the rows: call and adopt give the
+ * next serial (film_thread_next_frame before the append is the new frame's).
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_APPEND_H
+#define FILMSTRIP_APPEND_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <filmstrip/event.h>
+
+#include "base/clock.h"
+#include "base/varint.h"
+#include "format/row.h"
+#include "format/window.h"
+#include "writer/writer.h"
+
+/* The part of a thread's state the hot path touches; the rest is thread.c's. */
+struct film_thread {
+    uint8_t *cursor;                  /* next free byte of the window */
+    _Atomic(uint64_t) *limit;         /* address past which no row may begin; the word
+                                         reads 0 in a forked child */
+    film_window_header *window;       /* current window; its rows follow */
+    uint64_t last_raw;                /* raw clock of the last row */
+    uint64_t next_frame;              /* serial of the next call */
+    uint64_t last_resumed;            /* serial the next resume is relative to */
+    uint64_t events;                  /* events committed or lost so far: the next
+                                         event's number */
+    const film_clock *clock;          /* borrowed from the writer */
+};
+
+/* Makes room or counts the loss. False: nothing may be appended. Out of line. */
+bool
+film_thread_make_room(film_thread *thread);
+
+/* True in a forked child whose writer still belongs to the parent. */
+bool
+film_thread_is_foreign(const film_thread *thread);
+
+static inline uint64_t
+film_thread_next_frame(const film_thread *thread)
+{
+    return thread->next_frame;
+}
+
+static inline bool
+film_append_ready(film_thread *thread)
+{
+    uint64_t limit = atomic_load_explicit(thread->limit, memory_order_relaxed);
+    if (__builtin_expect((uint64_t)(uintptr_t)thread->cursor < limit, 1)) {
+        return true;
+    }
+    return film_thread_make_room(thread);
+}
+
+/* Writes the tag with the time since the last row. */
+static inline uint8_t *
+film_append_tag(film_thread *thread, film_row_tag tag)
+{
+    uint64_t raw = film_clock_read(thread->clock);
+    uint64_t delta = raw > thread->last_raw ? raw - thread->last_raw : 0;
+    uint8_t *to = thread->cursor;
+
+    thread->last_raw += delta;
+    return film_row_put_tag(to, tag, delta);
+}
+
+static inline void
+film_append_commit(film_thread *thread, uint8_t *end, unsigned events)
+{
+    thread->cursor = end;
+    thread->events += events;
+    /* Release: a reader of the file that sees the length sees the bytes. */
+    atomic_store_explicit(&thread->window->committed,
+                          (uint64_t)(end - film_window_rows(thread->window)),
+                          memory_order_release);
+}
+
+/* site: the caller's place in code units + 1, 0 when it is not known. */
+static inline bool
+film_append_call(film_thread *thread, uint32_t code, uint32_t site)
+{
+    uint8_t *to;
+
+    if (!film_append_ready(thread)) {
+        return false;
+    }
+    to = film_append_tag(thread, FILM_ROW_CALL);
+    to = film_varint_encode(to, code);
+    to = film_varint_encode(to, site);
+    thread->next_frame++;
+    film_append_commit(thread, to, 1);
+    return true;
+}
+
+/* offset: the frame's place in code units. The frame is the top of the stack. */
+static inline bool
+film_append_return(film_thread *thread, uint32_t offset)
+{
+    uint8_t *to;
+
+    if (!film_append_ready(thread)) {
+        return false;
+    }
+    to = film_append_tag(thread, FILM_ROW_RETURN);
+    to = film_varint_encode(to, offset);
+    film_append_commit(thread, to, 1);
+    return true;
+}
+
+static inline bool
+film_append_yield(film_thread *thread, uint32_t offset)
+{
+    uint8_t *to;
+
+    if (!film_append_ready(thread)) {
+        return false;
+    }
+    to = film_append_tag(thread, FILM_ROW_YIELD);
+    to = film_varint_encode(to, offset);
+    film_append_commit(thread, to, 1);
+    return true;
+}
+
+static inline bool
+film_append_resume(film_thread *thread, uint64_t frame, uint32_t code, uint32_t offset,
+                   uint32_t site)
+{
+    uint8_t *to;
+
+    if (!film_append_ready(thread)) {
+        return false;
+    }
+    to = film_append_tag(thread, FILM_ROW_RESUME);
+    to = film_varint_encode(to, film_zigzag((int64_t)(frame - thread->last_resumed)));
+    to = film_varint_encode(to, code);
+    to = film_varint_encode(to, offset);
+    to = film_varint_encode(to, site);
+    thread->last_resumed = frame;
+    film_append_commit(thread, to, 1);
+    return true;
+}
+
+/* Rare rows, out of line (thread.c). Offsets are code units or FILM_NO_OFFSET;
+ * type is a string id, message a value id + 1 or 0. */
+bool
+film_append_throw(film_thread *thread, uint64_t frame, uint32_t code, uint32_t offset,
+                  uint32_t site, uint32_t type, uint64_t message);
+
+/* kind: FILM_KIND_RAISE, FILM_KIND_UNWIND (closes the top frame) or
+ * FILM_KIND_HANDLED. */
+bool
+film_append_exception(film_thread *thread, film_kind kind, uint32_t offset,
+                      uint32_t type, uint64_t message);
+
+/* kind: FILM_KIND_C_CALL, FILM_KIND_C_RETURN or FILM_KIND_C_RAISE; function is a
+ * string id; offset the place of the call. */
+bool
+film_append_c(film_thread *thread, film_kind kind, uint32_t function, uint32_t offset);
+
+bool
+film_append_task(film_thread *thread, uint64_t id, uint32_t name);
+
+/* kind: FILM_KIND_LOST or FILM_KIND_LOST_CONTROL; reason is a string id. */
+bool
+film_append_lost(film_thread *thread, film_kind kind, uint64_t count, uint32_t reason);
+
+/* Adjustments, no events. adopt: a frame whose call was not recorded becomes the top
+ * (it takes the next serial). focus: the open frame `distance` below the top becomes
+ * the top. drop: that frame ended unseen. distance 0 is the top. */
+bool
+film_append_adopt(film_thread *thread, uint32_t code, uint32_t offset);
+
+bool
+film_append_focus(film_thread *thread, uint32_t distance);
+
+bool
+film_append_drop(film_thread *thread, uint32_t distance);
+
+#endif

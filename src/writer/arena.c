@@ -1,0 +1,195 @@
+/* arena.c: see arena.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "writer/arena.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* How much a WINDOWS chunk brings: 8 windows. */
+#define PIECE_BYTES (8u * FILM_WINDOW_BYTES)
+
+film_status
+film_arena_init(film_arena *arena, film_sink *sink, film_log *log, uint64_t offset,
+                uint64_t bytes, bool may_map)
+{
+    memset(arena, 0, sizeof(*arena));
+    if (pthread_mutex_init(&arena->lock, NULL) != 0) {
+        return FILM_NO_MEMORY;
+    }
+    arena->sink = sink;
+    arena->log = log;
+    arena->next_offset = offset;
+    arena->piece_end = offset + bytes;
+    arena->may_map = may_map;
+    return FILM_OK;
+}
+
+/* The next place for a window in the file; 0 if there is none. */
+static uint64_t
+next_place(film_arena *arena)
+{
+    uint64_t place;
+
+    if (arena->next_offset + FILM_WINDOW_BYTES > arena->piece_end) {
+        uint64_t offset, bytes;
+        if (film_log_append_windows(arena->log, PIECE_BYTES, &offset, &bytes) !=
+            FILM_OK) {
+            return 0;
+        }
+        arena->next_offset = offset;
+        arena->piece_end = offset + bytes;
+    }
+    place = arena->next_offset;
+    if (film_sink_reserve(arena->sink, place, FILM_WINDOW_BYTES) != FILM_OK) {
+        return 0;
+    }
+    arena->next_offset += FILM_WINDOW_BYTES;
+    return place;
+}
+
+static film_window *
+make_window(film_arena *arena)
+{
+    film_window *window = film_alloc(sizeof(*window));
+
+    if (window == NULL) {
+        return NULL;
+    }
+    window->offset = next_place(arena);
+    if (window->offset == 0 && arena->made == NULL) {
+        /* Not even the first: there is no disk to record on. */
+        film_free(window);
+        return NULL;
+    }
+    if (window->offset != 0 && arena->may_map) {
+        window->header = film_sink_map(arena->sink, window->offset, FILM_WINDOW_BYTES);
+        window->mapped = window->header != NULL;
+        arena->may_map = window->mapped;
+    }
+    if (window->header == NULL) {
+        window->header = film_alloc(FILM_WINDOW_BYTES);
+    }
+    if (window->header == NULL) {
+        film_free(window);
+        return NULL;
+    }
+    window->next_made = arena->made;
+    arena->made = window;
+    return window;
+}
+
+film_window *
+film_arena_take(film_arena *arena, uint32_t stream, const film_window_start *start)
+{
+    film_window_header *header;
+    film_window *window;
+
+    pthread_mutex_lock(&arena->lock);
+    window = arena->free_list;
+    if (window != NULL) {
+        arena->free_list = window->next;
+    }
+    else {
+        window = make_window(arena);
+    }
+    if (window != NULL) {
+        header = window->header;
+        /* Odd while it changes: readers of the live file leave it alone. */
+        atomic_fetch_or_explicit(&header->generation, 1, memory_order_acq_rel);
+        atomic_store_explicit(&header->committed, 0, memory_order_release);
+        header->magic = FILM_WINDOW_MAGIC;
+        header->stream = stream;
+        header->first = start->first;
+        header->base_raw = start->base_raw;
+        header->next_frame = start->next_frame;
+        header->last_resumed = start->last_resumed;
+        atomic_store_explicit(&header->lost, 0, memory_order_relaxed);
+        atomic_store_explicit(&header->lost_reason, 0, memory_order_relaxed);
+        header->sequence = ++arena->sequence;
+        atomic_fetch_add_explicit(&header->generation, 1, memory_order_release);
+        window->next = NULL;
+        window->end = window->position = window->flushed = window->value_floor = 0;
+        window->taken = true;
+    }
+    pthread_mutex_unlock(&arena->lock);
+    return window;
+}
+
+void
+film_arena_give(film_arena *arena, film_window *window)
+{
+    film_window_header *header = window->header;
+
+    pthread_mutex_lock(&arena->lock);
+    atomic_fetch_or_explicit(&header->generation, 1, memory_order_acq_rel);
+    header->magic = 0;
+    atomic_store_explicit(&header->committed, 0, memory_order_release);
+    atomic_fetch_add_explicit(&header->generation, 1, memory_order_release);
+    if (!window->mapped && window->offset != 0) {
+        /* If this fails the file keeps rows that are sealed as well: readers skip them. */
+        FILM_IGNORE(
+            film_sink_write(arena->sink, window->offset, header, FILM_WINDOW_HEADER));
+    }
+    window->taken = false;
+    window->next = arena->free_list;
+    arena->free_list = window;
+    pthread_mutex_unlock(&arena->lock);
+}
+
+/* New rows first, then the header whose committed length lets them count. */
+static film_status
+flush_window(film_arena *arena, film_window *window)
+{
+    uint8_t image[FILM_WINDOW_HEADER];
+    uint64_t committed =
+        atomic_load_explicit(&window->header->committed, memory_order_acquire);
+
+    if (committed > window->flushed) {
+        FILM_TRY(film_sink_write(
+            arena->sink, window->offset + FILM_WINDOW_HEADER + window->flushed,
+            film_window_rows(window->header) + window->flushed,
+            (size_t)(committed - window->flushed)));
+    }
+    memcpy(image, window->header, sizeof(image));
+    film_put_u64(image + 64, committed);
+    FILM_TRY(film_sink_write(arena->sink, window->offset, image, sizeof(image)));
+    window->flushed = committed;
+    return FILM_OK;
+}
+
+film_status
+film_arena_flush(film_arena *arena)
+{
+    film_status status = FILM_OK;
+
+    pthread_mutex_lock(&arena->lock);
+    for (film_window *window = arena->made; window != NULL && status == FILM_OK;
+         window = window->next_made) {
+        if (window->taken && !window->mapped && window->offset != 0) {
+            status = flush_window(arena, window);
+        }
+    }
+    pthread_mutex_unlock(&arena->lock);
+    return status;
+}
+
+void
+film_arena_reset(film_arena *arena)
+{
+    while (arena->made != NULL) {
+        film_window *window = arena->made;
+        arena->made = window->next_made;
+        if (window->mapped) {
+            film_sink_unmap(window->header, FILM_WINDOW_BYTES);
+        }
+        else {
+            film_free(window->header);
+        }
+        film_free(window);
+    }
+    if (arena->sink != NULL) {
+        pthread_mutex_destroy(&arena->lock);
+    }
+    memset(arena, 0, sizeof(*arena));
+}

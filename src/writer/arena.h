@@ -1,0 +1,76 @@
+/* arena.h: the windows of a recording: mapped 256 KiB pieces of the file, handed to
+ * streams and taken back.
+ *
+ * The first arena (32 windows of sparse file) lies behind the superblock; when it is
+ * used up, WINDOWS chunks in the log bring more. Where mapping is refused, windows are
+ * heap memory that film_arena_flush copies to their place in the file. In ring mode,
+ * or without disk, further windows are heap memory alone: they work, but do not
+ * survive a crash.
+ * Threads: any; an own lock guards the free list.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_ARENA_H
+#define FILMSTRIP_ARENA_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <filmstrip/status.h>
+
+#include "format/window.h"
+#include "writer/log.h"
+#include "writer/sink.h"
+
+#define FILM_ARENA_WINDOWS 32u
+
+typedef struct film_window film_window;
+struct film_window {
+    film_window_header *header; /* owned by the arena: mapping or heap */
+    uint64_t offset;            /* in the file; 0: heap only */
+    uint64_t end;               /* events or records when it was left, set then */
+    uint64_t position;          /* bytes the sealing thread has taken */
+    uint64_t flushed;           /* bytes film_arena_flush has written */
+    uint64_t value_floor;       /* value ids known when it was begun */
+    bool mapped;
+    bool taken;
+    film_window *next;      /* in a stream's queue, or in the free list */
+    film_window *next_made; /* all windows, for flush and release */
+};
+
+typedef struct film_arena {
+    film_sink *sink; /* borrowed */
+    film_log *log;   /* borrowed */
+    pthread_mutex_t lock;
+    bool may_map;           /* false once mapping was refused */
+    uint64_t next_offset;   /* where the next window of the current piece lies */
+    uint64_t piece_end;     /* end of the current piece of the file */
+    uint64_t sequence;      /* of the next window handed out */
+    film_window *free_list; /* owned */
+    film_window *made;      /* owned; all windows */
+} film_arena;
+
+FILM_NODISCARD film_status
+film_arena_init(film_arena *arena, film_sink *sink, film_log *log, uint64_t offset,
+                uint64_t bytes, bool may_map);
+
+/* Where a stream stands when it begins a window (window.h says what each is). */
+typedef struct film_window_start {
+    uint64_t first, base_raw, next_frame, last_resumed;
+} film_window_start;
+
+/* A window with an empty, valid header for `stream`. NULL without memory or disk. */
+film_window *
+film_arena_take(film_arena *arena, uint32_t stream, const film_window_start *start);
+
+void
+film_arena_give(film_arena *arena, film_window *window);
+
+/* Writes what unmapped windows have committed since the last time. */
+FILM_NODISCARD film_status
+film_arena_flush(film_arena *arena);
+
+/* Unmaps and frees everything; the file is left as it is. */
+void
+film_arena_reset(film_arena *arena);
+
+#endif

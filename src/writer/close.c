@@ -1,0 +1,212 @@
+/* close.c: ending a recording: everything sealed, the windows' space given back, the
+ * index written. At every instant in between the file is whole.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "writer/writer_state.h"
+
+/* Logs up to this size slide down over the arena, so that the file has no hole in it;
+ * for larger ones the hole is a small part, and copying would delay the exit. */
+#define SLIDE_LIMIT (32u << 20)
+
+#define CLOSED_WHOLE 1u
+#define CLOSED_WITH_WINDOWS 2u /* stopped early: windows still hold rows */
+
+uint64_t
+film_writer_count_window_losses(film_writer *writer)
+{
+    uint64_t lost = 0;
+
+    for (film_stream *stream = writer->threads; stream != NULL; stream = stream->next) {
+        lost += atomic_load_explicit(&stream->current->header->lost,
+                                     memory_order_relaxed);
+    }
+    return lost;
+}
+
+static bool
+has_more_windows(const film_log *log)
+{
+    for (size_t i = log->first_entry; i < log->entry_count; i++) {
+        if (log->entries[i].index.type == FILM_CHUNK_WINDOWS) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Moves the log down over the arena, piece by piece. A piece never overlaps what is
+ * not moved yet, and moved_until follows each, so the file can be read all along. */
+static film_status
+slide_down(film_writer *writer, uint8_t *bytes, size_t capacity)
+{
+    film_superblock *block = &writer->block;
+    uint64_t end = block->head;
+
+    while (block->moved_until < end) {
+        uint64_t left = end - block->moved_until;
+        size_t piece = left < capacity ? (size_t)left : capacity;
+        uint64_t to = FILM_SUPERBLOCK_BYTES + block->moved_until;
+        FILM_TRY(film_sink_read(&writer->sink, to + block->arena_bytes, bytes, piece));
+        FILM_TRY(film_sink_write(&writer->sink, to, bytes, piece));
+        block->moved_until += piece;
+        FILM_TRY(film_sink_write_field(&writer->sink, FILM_FIELD_MOVED_UNTIL,
+                                       block->moved_until));
+    }
+    return film_sink_truncate(&writer->sink, FILM_SUPERBLOCK_BYTES + end);
+}
+
+static void
+punch_windows(film_writer *writer)
+{
+    const film_log *log = &writer->log;
+
+    film_sink_punch(&writer->sink, FILM_SUPERBLOCK_BYTES, writer->block.arena_bytes);
+    for (size_t i = log->first_entry; i < log->entry_count; i++) {
+        const film_index_entry *entry = &log->entries[i].index;
+        if (entry->type == FILM_CHUNK_WINDOWS) {
+            uint64_t run;
+            uint64_t at = film_superblock_physical(&writer->block, entry->offset, &run);
+            film_sink_punch(&writer->sink, at + FILM_CHUNK_HEADER,
+                            entry->span - FILM_CHUNK_HEADER);
+        }
+    }
+}
+
+static film_status
+give_space_back(film_writer *writer)
+{
+    /* A piece as large as the arena would do; a quarter keeps memory low. */
+    size_t capacity = (size_t)writer->block.arena_bytes / 4;
+    film_status status = FILM_OK;
+    uint8_t *bytes = NULL;
+
+    if (writer->block.ring_bytes == 0 && writer->block.head <= SLIDE_LIMIT &&
+        !has_more_windows(&writer->log)) {
+        bytes = film_alloc(capacity);
+    }
+    if (bytes == NULL) {
+        punch_windows(writer);
+    }
+    else {
+        status = slide_down(writer, bytes, capacity);
+    }
+    film_free(bytes);
+    return status;
+}
+
+static film_status
+write_ending(film_writer *writer)
+{
+    film_superblock *block = &writer->block;
+    uint64_t index;
+
+    FILM_TRY(film_log_append_index(&writer->log, &index));
+    FILM_TRY(film_sink_write_field(&writer->sink, FILM_FIELD_INDEX_OFFSET, index + 1));
+    block->layout_generation++;
+    FILM_TRY(film_sink_write_field(&writer->sink, FILM_FIELD_LAYOUT_GENERATION,
+                                   block->layout_generation));
+    return film_sink_write_field(&writer->sink, FILM_FIELD_CLOSED, CLOSED_WHOLE);
+}
+
+/* The disk was full: what is in the windows stays there for readers. */
+static void
+leave_windows(film_writer *writer)
+{
+    FILM_IGNORE(film_arena_flush(&writer->arena));
+    FILM_IGNORE(
+        film_sink_write_field(&writer->sink, FILM_FIELD_CLOSED, CLOSED_WITH_WINDOWS));
+}
+
+film_status
+film_writer_close(film_writer *writer, const film_meta_pair *pairs, size_t count,
+                  film_error *error)
+{
+    film_status status = FILM_OK;
+    uint64_t raw, ns;
+
+    if (!film_limits_are_ours(writer)) {
+        film_writer_abandon(writer);
+        return FILM_OK;
+    }
+    film_sealer_join(writer);
+    film_clock_pair(&writer->clock, &raw, &ns);
+    if (!film_writer_stopped(writer)) {
+        film_sealer_finish(writer);
+        film_writer_meta(writer, pairs, count);
+    }
+    /* Fields of the first block: they can be written even when nothing else can. */
+    FILM_IGNORE(film_sink_write_field(
+        &writer->sink, FILM_FIELD_DURATION_NS,
+        film_timescale_ns(&writer->block.timescale, raw)));
+    if (!film_writer_stopped(writer)) {
+        status = write_ending(writer);
+        if (status == FILM_OK) {
+            /* Should this fail half way, the file is whole, only larger. */
+            FILM_IGNORE(give_space_back(writer));
+        }
+        else {
+            film_writer_stop(writer, status);
+        }
+    }
+    if (film_writer_stopped(writer)) {
+        leave_windows(writer);
+        status = film_fail(error, FILM_NO_SPACE, "the recording is not complete: %s",
+                           film_lost_reason_text(atomic_load(&writer->stop_reason)));
+    }
+    film_writer_free(writer);
+    return status;
+}
+
+static void
+free_threads(film_writer *writer)
+{
+    while (writer->threads != NULL) {
+        film_stream *stream = writer->threads;
+        writer->threads = stream->next;
+        film_state_reset(&stream->state);
+        film_free((char *)stream - offsetof(film_thread_stream, stream));
+    }
+}
+
+static void
+free_sources(film_writer *writer)
+{
+    while (writer->sources != NULL) {
+        film_source_request *request = writer->sources;
+        writer->sources = request->next;
+        film_free(request->file);
+        film_free(request->path);
+        film_free(request->text);
+        film_free(request);
+    }
+}
+
+void
+film_writer_free(film_writer *writer)
+{
+    free_threads(writer);
+    free_sources(writer);
+    film_arena_reset(&writer->arena);
+    film_log_reset(&writer->log);
+    film_limits_reset(writer);
+    film_sink_close(&writer->sink);
+    film_intern_reset(&writer->strings);
+    film_intern_reset(&writer->source_files);
+    film_buffer_reset(&writer->scratch);
+    film_buffer_reset(&writer->redacted);
+    film_columns_reset(&writer->columns);
+    film_summary_reset(&writer->summary);
+    film_totals_reset(&writer->totals);
+    film_buffer_reset(&writer->summary_bytes);
+    film_buffer_reset(&writer->keyframe_bytes);
+    film_buffer_reset(&writer->payload_bytes);
+    for (size_t i = 0; i < FILM_CODE_BLOCKS; i++) {
+        film_free(atomic_load_explicit(&writer->code_hashes[i], memory_order_relaxed));
+    }
+    pthread_mutex_destroy(&writer->lock);
+    pthread_cond_destroy(&writer->work);
+    pthread_cond_destroy(&writer->space);
+    film_free(writer);
+}

@@ -1,0 +1,274 @@
+/* records.c: the recorder's side of the shared streams: strings, codes, values,
+ * sources, meta. All by the holder of the GIL.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "format/records.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "format/redact.h"
+#include "writer/writer_state.h"
+
+/* A record must fit a window; its head takes at most 11 bytes. */
+#define RECORD_LIMIT (FILM_WINDOW_BYTES - FILM_WINDOW_HEADER - 16u)
+#define STRING_LIMIT (64u << 10)
+
+bool
+film_record_append(film_writer *writer, film_record_stream *records, uint8_t kind,
+                   const film_buffer *body)
+{
+    film_stream *stream = &records->stream;
+    film_window_header *header = stream->current->header;
+    uint64_t committed = atomic_load_explicit(&header->committed, memory_order_relaxed);
+    uint8_t *to;
+
+    if (body->failed || body->length > RECORD_LIMIT || film_writer_stopped(writer)) {
+        return false;
+    }
+    if (committed + body->length + 16 > FILM_WINDOW_BYTES - FILM_WINDOW_HEADER) {
+        film_window_start start = {.first = records->records};
+        film_window *window = film_stream_next_window(writer, stream, &start);
+        if (window == NULL) {
+            return false;
+        }
+        header = window->header;
+        committed = 0;
+    }
+    to = film_window_rows(header) + committed;
+    *to++ = kind;
+    to = film_varint_encode(to, body->length);
+    if (body->length > 0) {
+        memcpy(to, body->data, body->length);
+    }
+    to += body->length;
+    records->records++;
+    /* Release: who sees the length sees the record. */
+    atomic_store_explicit(&header->committed, (uint64_t)(to - film_window_rows(header)),
+                          memory_order_release);
+    return true;
+}
+
+uint32_t
+film_writer_string(film_writer *writer, const char *text, size_t length)
+{
+    film_buffer body = {0};
+    uint64_t hash;
+    uint32_t id;
+
+    if (length == 0) {
+        return 0;
+    }
+    if (length > STRING_LIMIT) {
+        length = STRING_LIMIT;
+    }
+    hash = film_hash(text, length);
+    if (film_intern_find(&writer->strings, hash, &id)) {
+        return id;
+    }
+    film_buffer_append(&body, text, length);
+    id = 0;
+    if (film_record_append(writer, &writer->table, FILM_RECORD_STRING, &body)) {
+        id = ++writer->string_count;
+        /* Not interned for want of memory: it is written again the next time. */
+        film_intern_add(&writer->strings, hash, id);
+    }
+    film_buffer_reset(&body);
+    return id;
+}
+
+/* What tells the same function in two runs: its file, name and line. */
+static uint64_t
+stable_hash(film_writer *writer, const film_code_record *code)
+{
+    film_buffer *text = &writer->scratch;
+    char line[16];
+
+    film_buffer_clear(text);
+    film_buffer_append(text, code->file, strlen(code->file) + 1);
+    film_buffer_append(text, code->qualname, strlen(code->qualname) + 1);
+    snprintf(line, sizeof(line), "%u", code->first_line);
+    film_buffer_append_text(text, line);
+    return film_hash(text->data, text->length);
+}
+
+static void
+keep_hash(film_writer *writer, uint32_t id, uint64_t hash)
+{
+    uint64_t *block;
+    size_t index = id / FILM_CODE_BLOCK;
+
+    if (index >= FILM_CODE_BLOCKS) {
+        return;
+    }
+    block = atomic_load_explicit(&writer->code_hashes[index], memory_order_relaxed);
+    if (block == NULL) {
+        block = film_alloc_array(FILM_CODE_BLOCK, sizeof(*block));
+        if (block == NULL) {
+            return;
+        }
+        atomic_store_explicit(&writer->code_hashes[index], block, memory_order_release);
+    }
+    block[id % FILM_CODE_BLOCK] = hash;
+}
+
+static void
+put_ids(film_buffer *body, const uint32_t *ids, uint32_t count)
+{
+    film_buffer_put_varint(body, count);
+    for (uint32_t i = 0; i < count; i++) {
+        film_buffer_put_varint(body, ids[i]);
+    }
+}
+
+static void
+put_code(film_writer *writer, film_buffer *body, const film_code_record *code,
+         bool with_bytes)
+{
+    film_buffer_put_varint(body,
+                           film_writer_string(writer, code->file, strlen(code->file)));
+    film_buffer_put_varint(
+        body, film_writer_string(writer, code->module, strlen(code->module)));
+    film_buffer_put_varint(
+        body, film_writer_string(writer, code->qualname, strlen(code->qualname)));
+    film_buffer_put_varint(body,
+                           film_writer_string(writer, code->name, strlen(code->name)));
+    film_buffer_put_varint(body, code->first_line);
+    film_buffer_put_varint(body, code->flags);
+    film_buffer_put_varint(body, code->argument_count);
+    film_buffer_put_varint(body, code->positional_only_count);
+    film_buffer_put_varint(body, code->keyword_only_count);
+    film_buffer_put_bytes(body, code->bytecode, with_bytes ? code->bytecode_length : 0);
+    film_buffer_put_bytes(body, code->line_table,
+                          with_bytes ? code->line_table_length : 0);
+    film_buffer_put_bytes(body, code->exception_table,
+                          with_bytes ? code->exception_table_length : 0);
+    put_ids(body, code->names, with_bytes ? code->name_count : 0);
+    put_ids(body, code->locals, with_bytes ? code->local_count : 0);
+    film_buffer_append(body, code->local_kinds, with_bytes ? code->local_count : 0);
+}
+
+uint32_t
+film_writer_code(film_writer *writer, const film_code_record *code)
+{
+    film_buffer body = {0};
+    uint32_t id = UINT32_MAX;
+
+    put_code(writer, &body, code, true);
+    if (body.length > RECORD_LIMIT) {
+        /* A function of some 100,000 instructions: kept by name, without lines. */
+        film_buffer_clear(&body);
+        put_code(writer, &body, code, false);
+    }
+    keep_hash(writer, writer->code_count, stable_hash(writer, code));
+    if (film_record_append(writer, &writer->table, FILM_RECORD_CODE, &body)) {
+        id = writer->code_count++;
+    }
+    film_buffer_reset(&body);
+    return id;
+}
+
+uint64_t
+film_writer_value(film_writer *writer, uint32_t type_string, const char *text,
+                  size_t length, uint32_t flags)
+{
+    film_buffer *body = &writer->scratch;
+
+    if (length > RECORD_LIMIT / 4) {
+        length = RECORD_LIMIT / 4;
+        flags |= FILM_VALUE_CUT;
+    }
+    film_buffer_clear(&writer->redacted);
+    if (film_redact_text(text, length, &writer->redacted)) {
+        flags |= FILM_VALUE_REDACTED;
+    }
+    if (writer->redacted.failed) {
+        return 0;
+    }
+    film_buffer_clear(body);
+    film_buffer_put_varint(body, type_string);
+    film_buffer_put_varint(body, flags);
+    film_buffer_append(body, writer->redacted.data, writer->redacted.length);
+    if (!film_record_append(writer, &writer->values, FILM_RECORD_VALUE, body)) {
+        return 0;
+    }
+    return writer->values.records;
+}
+
+static char *
+copy_text(const char *text, size_t length)
+{
+    char *copy = film_alloc(length + 1);
+
+    if (copy != NULL && length > 0) {
+        memcpy(copy, text, length);
+    }
+    return copy;
+}
+
+static void
+queue_source(film_writer *writer, film_source_request *request)
+{
+    pthread_mutex_lock(&writer->lock);
+    if (writer->sources_end != NULL) {
+        writer->sources_end->next = request;
+    }
+    else {
+        writer->sources = request;
+    }
+    writer->sources_end = request;
+    pthread_mutex_unlock(&writer->lock);
+}
+
+void
+film_writer_source(film_writer *writer, const char *file, const char *path,
+                   const char *text, size_t length)
+{
+    uint64_t hash = film_hash(file, strlen(file));
+    film_source_request *request;
+    uint32_t seen;
+
+    if (film_intern_find(&writer->source_files, hash, &seen)) {
+        return;
+    }
+    request = film_alloc(sizeof(*request));
+    if (request == NULL || !film_intern_add(&writer->source_files, hash, 1)) {
+        film_free(request);
+        return;
+    }
+    request->file = copy_text(file, strlen(file));
+    request->path = path == NULL ? NULL : copy_text(path, strlen(path));
+    request->text = text == NULL ? NULL : copy_text(text, length);
+    request->length = length;
+    if (request->file == NULL || (request->path == NULL && request->text == NULL)) {
+        film_free(request->file);
+        film_free(request->path);
+        film_free(request->text);
+        film_free(request);
+        return;
+    }
+    queue_source(writer, request);
+}
+
+void
+film_writer_meta(film_writer *writer, const film_meta_pair *pairs, size_t count)
+{
+    film_chunk_parts parts = {.header = {.type = FILM_CHUNK_META}};
+    film_buffer payload = {0};
+    film_status status;
+
+    if (count == 0 || film_writer_stopped(writer)) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        film_meta_put(&payload, pairs[i].key, pairs[i].value);
+    }
+    parts.header.number = writer->log.meta_number++;
+    parts.payload = &payload;
+    status = film_log_append(&writer->log, &parts);
+    film_buffer_reset(&payload);
+    if (status != FILM_OK) {
+        film_writer_stop(writer, status);
+    }
+}

@@ -1,0 +1,265 @@
+/* thread.c: a thread's stream: beginning and ending it, changing windows, rare rows.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "format/records.h"
+#include "writer/writer_state.h"
+
+static film_thread_stream *
+stream_of(film_thread *thread)
+{
+    return (film_thread_stream *)(void *)thread;
+}
+
+bool
+film_thread_is_foreign(const film_thread *thread)
+{
+    const film_thread_stream *owner = (const film_thread_stream *)(const void *)thread;
+
+    return !film_limits_are_ours(owner->writer);
+}
+
+/* Points the hot part at a window. */
+static void
+use_window(film_thread_stream *thread, film_window *window)
+{
+    uint8_t *rows = film_window_rows(window->header);
+    uint8_t *end = (uint8_t *)window->header + FILM_WINDOW_BYTES - FILM_ROW_MAX;
+
+    thread->hot.window = window->header;
+    thread->hot.cursor = rows;
+    atomic_store_explicit(thread->hot.limit, (uint64_t)(uintptr_t)end,
+                          memory_order_relaxed);
+}
+
+static film_window_start
+next_start(const film_thread_stream *thread)
+{
+    film_window_start start = {.first = thread->hot.events,
+                               .base_raw = thread->hot.last_raw,
+                               .next_frame = thread->hot.next_frame,
+                               .last_resumed = thread->hot.last_resumed};
+    return start;
+}
+
+/* The event that found no room is counted in the window, where readers find it. */
+static bool
+count_lost(film_thread_stream *thread)
+{
+    film_window_header *header = thread->hot.window;
+
+    atomic_fetch_add_explicit(&header->lost, 1, memory_order_relaxed);
+    atomic_store_explicit(&header->lost_reason,
+                          atomic_load(&thread->writer->stop_reason),
+                          memory_order_relaxed);
+    return false;
+}
+
+bool
+film_thread_make_room(film_thread *hot)
+{
+    film_thread_stream *thread = stream_of(hot);
+    film_writer *writer = thread->writer;
+    film_window_start start = next_start(thread);
+    film_window *window;
+
+    if (!film_limits_are_ours(writer)) {
+        return false;
+    }
+    window = film_stream_next_window(writer, &thread->stream, &start);
+    if (window == NULL) {
+        return count_lost(thread);
+    }
+    use_window(thread, window);
+    return true;
+}
+
+static void
+put_thread_record(film_writer *writer, film_thread_stream *thread, uint32_t name,
+                  uint64_t native_id)
+{
+    film_buffer_clear(&writer->scratch);
+    film_buffer_put_varint(&writer->scratch, thread->stream.id);
+    film_buffer_put_varint(&writer->scratch, name);
+    film_buffer_put_varint(&writer->scratch, native_id);
+    film_buffer_put_varint(&writer->scratch, thread->hot.last_raw);
+    film_record_append(writer, &writer->table, FILM_RECORD_THREAD, &writer->scratch);
+}
+
+/* A row of kind EXT; body is at most FILM_ROW_MAX - 24 bytes. */
+static bool
+append_ext(film_thread *thread, film_kind kind, const uint8_t *body, const uint8_t *end,
+           unsigned events)
+{
+    uint8_t *to;
+    size_t length = (size_t)(end - body);
+
+    if (!film_append_ready(thread)) {
+        return false;
+    }
+    to = film_append_tag(thread, FILM_ROW_EXT);
+    *to++ = (uint8_t)kind;
+    *to++ = (uint8_t)length; /* below 128: a varint of one byte */
+    memcpy(to, body, length);
+    film_append_commit(thread, to + length, events);
+    return true;
+}
+
+film_thread *
+film_writer_thread_begin(film_writer *writer, const char *name, uint64_t native_id)
+{
+    film_thread_stream *thread;
+    film_window_start start;
+    uint32_t name_id = film_writer_string(writer, name, strlen(name));
+    uint8_t body[2 * FILM_VARINT_MAX], *end;
+
+    if (film_writer_stopped(writer)) {
+        return NULL;
+    }
+    thread = film_alloc(sizeof(*thread));
+    if (thread == NULL) {
+        return NULL;
+    }
+    pthread_mutex_lock(&writer->lock);
+    thread->writer = writer;
+    thread->stream.id = writer->thread_count + 1;
+    film_state_begin(&thread->stream.state, thread->stream.id, writer->block.tick_ns);
+    thread->hot.clock = &writer->clock;
+    thread->hot.last_raw = film_clock_read(&writer->clock);
+    thread->stream.raw = thread->hot.last_raw;
+    thread->hot.next_frame = thread->stream.state.next_frame;
+    thread->hot.last_resumed = thread->stream.state.last_resumed;
+    thread->hot.limit = film_limits_take(writer);
+    start = next_start(thread);
+    if (thread->hot.limit == NULL || !film_stream_begin(writer, &thread->stream, &start)) {
+        if (thread->hot.limit != NULL) {
+            film_limits_give(writer, thread->hot.limit);
+        }
+        film_free(thread);
+        pthread_mutex_unlock(&writer->lock);
+        return NULL;
+    }
+    writer->thread_count++;
+    thread->stream.next = writer->threads;
+    writer->threads = &thread->stream;
+    use_window(thread, thread->stream.current);
+    pthread_mutex_unlock(&writer->lock);
+    put_thread_record(writer, thread, name_id, native_id);
+    end = film_varint_encode(body, name_id);
+    end = film_varint_encode(end, native_id);
+    append_ext(&thread->hot, FILM_KIND_THREAD_START, body, end, 1);
+    return &thread->hot;
+}
+
+void
+film_writer_thread_end(film_thread *hot)
+{
+    film_thread_stream *thread = stream_of(hot);
+    film_writer *writer = thread->writer;
+    uint8_t none = 0;
+
+    if (!film_limits_are_ours(writer)) {
+        return;
+    }
+    append_ext(hot, FILM_KIND_THREAD_END, &none, &none, 1);
+    pthread_mutex_lock(&writer->lock);
+    thread->stream.current->end = hot->events;
+    thread->stream.ended = true;
+    film_sealer_queue(writer, &thread->stream);
+    pthread_mutex_unlock(&writer->lock);
+}
+
+bool
+film_append_throw(film_thread *thread, uint64_t frame, uint32_t code, uint32_t offset,
+                  uint32_t site, uint32_t type, uint64_t message)
+{
+    uint8_t body[6 * FILM_VARINT_MAX], *end;
+    uint64_t delta = film_zigzag((int64_t)(frame - thread->last_resumed));
+
+    end = film_varint_encode(body, delta);
+    end = film_varint_encode(end, code);
+    end = film_varint_encode(end, offset);
+    end = film_varint_encode(end, site);
+    end = film_varint_encode(end, type);
+    end = film_varint_encode(end, message);
+    if (!append_ext(thread, FILM_KIND_THROW, body, end, 1)) {
+        return false;
+    }
+    thread->last_resumed = frame;
+    return true;
+}
+
+bool
+film_append_exception(film_thread *thread, film_kind kind, uint32_t offset, uint32_t type,
+                      uint64_t message)
+{
+    uint8_t body[3 * FILM_VARINT_MAX], *end;
+
+    end = film_varint_encode(body, (uint32_t)(offset + 1));
+    end = film_varint_encode(end, type);
+    end = film_varint_encode(end, message);
+    return append_ext(thread, kind, body, end, 1);
+}
+
+bool
+film_append_c(film_thread *thread, film_kind kind, uint32_t function, uint32_t offset)
+{
+    uint8_t body[2 * FILM_VARINT_MAX], *end;
+
+    end = film_varint_encode(body, function);
+    end = film_varint_encode(end, (uint32_t)(offset + 1));
+    return append_ext(thread, kind, body, end, 1);
+}
+
+bool
+film_append_task(film_thread *thread, uint64_t id, uint32_t name)
+{
+    uint8_t body[2 * FILM_VARINT_MAX], *end;
+
+    end = film_varint_encode(body, id);
+    end = film_varint_encode(end, name);
+    return append_ext(thread, FILM_KIND_TASK, body, end, 1);
+}
+
+bool
+film_append_lost(film_thread *thread, film_kind kind, uint64_t count, uint32_t reason)
+{
+    uint8_t body[2 * FILM_VARINT_MAX], *end;
+
+    end = film_varint_encode(body, count);
+    end = film_varint_encode(end, reason);
+    return append_ext(thread, kind, body, end, 1);
+}
+
+bool
+film_append_adopt(film_thread *thread, uint32_t code, uint32_t offset)
+{
+    uint8_t body[2 * FILM_VARINT_MAX], *end;
+
+    end = film_varint_encode(body, code);
+    end = film_varint_encode(end, (uint32_t)(offset + 1));
+    if (!append_ext(thread, FILM_KIND_ADOPT, body, end, 0)) {
+        return false;
+    }
+    thread->next_frame++;
+    return true;
+}
+
+bool
+film_append_focus(film_thread *thread, uint32_t distance)
+{
+    uint8_t body[FILM_VARINT_MAX];
+
+    return append_ext(thread, FILM_KIND_FOCUS, body, film_varint_encode(body, distance),
+                      0);
+}
+
+bool
+film_append_drop(film_thread *thread, uint32_t distance)
+{
+    uint8_t body[FILM_VARINT_MAX];
+
+    return append_ext(thread, FILM_KIND_DROP, body, film_varint_encode(body, distance),
+                      0);
+}

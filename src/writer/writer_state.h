@@ -1,0 +1,212 @@
+/* writer_state.h: what the writer's files share: streams and the writer itself.
+ *
+ * Locks: writer->lock guards the streams' window queues, the list of streams and the
+ * sealing thread's flags. Order: writer->lock before arena->lock before log->lock.
+ * What only the sealing side touches (states, columns, totals) is used by the sealing
+ * thread, or by the closing thread once that one is joined: never both.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_WRITER_STATE_H
+#define FILMSTRIP_WRITER_STATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/buffer.h"
+#include "base/intern.h"
+#include "format/columns.h"
+#include "format/state.h"
+#include "format/summary.h"
+#include "format/totals.h"
+#include "writer/append.h"
+#include "writer/arena.h"
+#include "writer/log.h"
+#include "writer/writer.h"
+
+/* Windows a thread may hold before it waits for the sealing thread. */
+#define FILM_STREAM_WINDOWS 16u
+
+/* Windows in order: [oldest, not all sealed] ... [current, being filled]. */
+typedef struct film_stream film_stream;
+struct film_stream {
+    uint32_t id;
+    film_window *oldest;  /* under the lock; borrowed from the arena */
+    film_window *current; /* under the lock for changes; its owner reads it freely */
+    size_t window_count;  /* under the lock */
+    bool queued;          /* under the lock: the sealing thread has it in its queue */
+    bool ended;           /* under the lock: no more rows will come */
+    film_stream *next_queued;
+    film_stream *next;
+    /* the sealing side's */
+    uint64_t sealed; /* events or records in the file */
+    uint64_t chunks;
+    uint64_t raw; /* raw clock of the last row taken */
+    uint64_t flow_digest, value_digest, op_digest;
+    film_state state;
+};
+
+/* A thread's stream; the hot part first, so that the two convert. */
+typedef struct film_thread_stream {
+    film_thread hot;
+    film_stream stream;
+    film_writer *writer; /* borrowed */
+} film_thread_stream;
+
+/* A shared stream of records; appended to by the holder of the GIL. */
+typedef struct film_record_stream {
+    film_stream stream;
+    uint8_t chunk_type;
+    uint64_t records; /* appended */
+    /* the sealing side's: how many strings and codes lie in sealed records */
+    uint64_t sealed_strings, sealed_codes;
+} film_record_stream;
+
+typedef struct film_source_request film_source_request;
+struct film_source_request {
+    char *file, *path, *text; /* owned; text may be NULL: read path */
+    size_t length;
+    film_source_request *next;
+};
+
+/* Stable hashes by code id, in blocks that never move, so that the sealing thread may
+ * read while the recorder appends. */
+#define FILM_CODE_BLOCK 1024u
+#define FILM_CODE_BLOCKS 4096u
+
+/* A page of words that read zero in a forked child: word 0 marks the owner, the others
+ * are threads' append limits. */
+#define FILM_LIMIT_WORDS 512u
+typedef struct film_limit_page film_limit_page;
+struct film_limit_page {
+    void *mapping;            /* owned */
+    _Atomic(uint64_t) *words; /* the same, as what it holds */
+    bool used[FILM_LIMIT_WORDS];
+    film_limit_page *next;
+};
+
+struct film_writer {
+    film_sink sink;
+    film_superblock block;
+    film_clock clock;
+    film_log log;
+    film_arena arena;
+    film_limit_page *limits; /* owned */
+
+    pthread_mutex_t lock;
+    pthread_cond_t work;  /* a stream was queued, or stopping */
+    pthread_cond_t space; /* a window came back, or the writer stopped */
+    film_stream *queue, *queue_end;
+    film_stream *threads; /* all thread streams, newest first; owned */
+    film_source_request *sources, *sources_end;
+    uint32_t thread_count;
+    pthread_t sealer;
+    bool sealer_runs, sealer_must_end;
+    uint64_t ended_events; /* of threads whose streams are freed */
+    uint64_t lost;         /* counted outside any stream */
+    _Atomic(uint32_t) stop_reason; /* film_lost_reason; not 0: keeps nothing more */
+
+    /* recorder's side, by the holder of the GIL */
+    film_record_stream table, values;
+    film_intern strings;
+    film_intern source_files;
+    uint32_t string_count, code_count;
+    film_buffer scratch, redacted;
+    _Atomic(uint64_t *) code_hashes[FILM_CODE_BLOCKS];
+
+    /* the sealing side's */
+    film_columns columns;
+    film_summary summary;
+    film_totals totals;
+    film_buffer summary_bytes, keyframe_bytes, payload_bytes;
+    uint64_t chunks_since_totals;
+};
+
+/* sealer.c */
+
+/* Puts a stream into the sealing thread's queue and makes sure one runs; seals here
+ * and now if none can be started. Called with the lock held. */
+void
+film_sealer_queue(film_writer *writer, film_stream *stream);
+
+/* Ends the sealing thread, leaving its queue for the next one. */
+void
+film_sealer_join(film_writer *writer);
+
+/* Seals everything that is left; no sealing thread may run. */
+void
+film_sealer_finish(film_writer *writer);
+
+/* seal_events.c: turns full windows of a thread into chunks; with `all` the last,
+ * shorter one too. seal_records.c: the same for a shared stream, up to what is
+ * committed. Both give windows back. */
+FILM_NODISCARD film_status
+film_seal_events(film_writer *writer, film_stream *stream, bool all);
+
+FILM_NODISCARD film_status
+film_seal_records(film_writer *writer, film_record_stream *stream);
+
+FILM_NODISCARD film_status
+film_seal_totals(film_writer *writer);
+
+FILM_NODISCARD film_status
+film_seal_sources(film_writer *writer);
+
+/* stream.c: gives back the windows of a stream that are sealed whole. */
+void
+film_stream_release(film_writer *writer, film_stream *stream);
+
+/* Stops keeping events, for good; the first reason counts. */
+void
+film_writer_stop(film_writer *writer, film_status why);
+
+static inline bool
+film_writer_stopped(film_writer *writer)
+{
+    return atomic_load_explicit(&writer->stop_reason, memory_order_relaxed) != 0;
+}
+
+/* stream.c */
+
+/* Gives a stream its first window. Lock held. False without memory or disk. */
+bool
+film_stream_begin(film_writer *writer, film_stream *stream,
+                  const film_window_start *start);
+
+/* Leaves the current window, `start` saying where the stream stands, and takes the
+ * next one, waiting for the sealing thread where it lags. NULL: the writer has
+ * stopped (it stops if no window can be had). */
+film_window *
+film_stream_next_window(film_writer *writer, film_stream *stream,
+                        const film_window_start *start);
+
+/* limits.c; taking and giving with the lock held */
+_Atomic(uint64_t) *
+film_limits_take(film_writer *writer);
+
+void
+film_limits_give(film_writer *writer, _Atomic(uint64_t) *word);
+
+FILM_NODISCARD film_status
+film_limits_begin(film_writer *writer, film_error *error);
+
+void
+film_limits_reset(film_writer *writer);
+
+/* False in a forked child. */
+bool
+film_limits_are_ours(const film_writer *writer);
+
+/* records.c: false when the record could not be kept */
+bool
+film_record_append(film_writer *writer, film_record_stream *stream, uint8_t kind,
+                   const film_buffer *body);
+
+/* close.c: releases memory, mappings and the descriptor; the file stays as it is. */
+void
+film_writer_free(film_writer *writer);
+
+/* close.c: the sum of what windows counted as lost. */
+uint64_t
+film_writer_count_window_losses(film_writer *writer);
+
+#endif

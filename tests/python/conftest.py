@@ -1,0 +1,202 @@
+"""What the tests share: write a program, run it plainly or recorded, read the film.
+
+Everything runs in child processes of the Python that runs pytest, where filmstrip is
+installed; nothing here imports filmstrip into the test process.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+_spec = importlib.util.find_spec("filmstrip")
+if _spec is None or _spec.origin is None:
+    raise pytest.UsageError("filmstrip is not installed for this Python: use `make test`")
+PACKAGE = pathlib.Path(_spec.origin).parent
+PROGRAM = PACKAGE / "bin" / "filmstrip"  # the C program
+
+Event = dict[str, Any]
+
+
+@dataclasses.dataclass
+class Result:
+    """One finished run. `film` is None for a plain run."""
+
+    rc: int
+    stdout: str
+    stderr: str
+    folder: pathlib.Path
+    film: pathlib.Path | None = None
+
+    @property
+    def films(self) -> list[pathlib.Path]:
+        """Every film in the folder: the first and those of child processes."""
+        return sorted(self.folder.glob("*.film"))
+
+    @property
+    def children(self) -> list[pathlib.Path]:
+        return [path for path in self.films if path != self.film]
+
+
+def clean_environment(**more: str | None) -> dict[str, str]:
+    """The environment without what would change a program under test."""
+    environment = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("FILMSTRIP", "PYTHON", "COVERAGE", "PYTEST"))
+    }
+    for key, value in more.items():
+        if value is None:
+            environment.pop(key, None)
+        else:
+            environment[key] = value
+    return environment
+
+
+def run_python(
+    arguments: Sequence[str | os.PathLike[str]],
+    folder: pathlib.Path,
+    *,
+    stdin: str | None = None,
+    env: dict[str, str | None] | None = None,
+    timeout: float = 120,
+) -> Result:
+    """Runs this Python with `arguments` in `folder`."""
+    done = subprocess.run(
+        [sys.executable, *map(os.fspath, arguments)],
+        cwd=folder,
+        env=clean_environment(**(env or {})),
+        input=stdin if stdin is not None else "",
+        capture_output=True,
+        text=True,
+        errors="backslashreplace",
+        timeout=timeout,
+    )
+    return Result(done.returncode, done.stdout, done.stderr, folder)
+
+
+class Runner:
+    """Writes programs into one folder and runs them."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.folder = folder
+
+    def write(self, text: str, name: str = "program.py") -> pathlib.Path:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text), encoding="utf-8")
+        return path
+
+    def plain(
+        self,
+        text: str | None,
+        *args: str,
+        name: str = "program.py",
+        flags: Sequence[str] = (),
+        **how: Any,
+    ) -> Result:
+        """Runs the program without us."""
+        if text is not None:
+            self.write(text, name)
+        return run_python([*flags, name, *args], self.folder, **how)
+
+    def record(
+        self,
+        text: str | None,
+        *args: str,
+        name: str = "program.py",
+        options: Sequence[str] = (),
+        flags: Sequence[str] = (),
+        film: str = "out.film",
+        **how: Any,
+    ) -> Result:
+        """Runs it under `filmstrip run -o out.film`; `options` are run's own, `flags`
+        the interpreter's. A film left by an earlier run of the test is replaced."""
+        if text is not None:
+            self.write(text, name)
+        path = self.folder / film
+        result = run_python(
+            [*flags, "-m", "filmstrip", "run", "-o", path, "--force", *options, name, *args],
+            self.folder,
+            **how,
+        )
+        result.film = path
+        return result
+
+
+def run_program(*arguments: str | os.PathLike[str], timeout: float = 120) -> Result:
+    """Runs the C program: run_program("info", film)."""
+    done = subprocess.run(
+        [os.fspath(PROGRAM), *map(os.fspath, arguments)],
+        capture_output=True,
+        text=True,
+        errors="backslashreplace",
+        timeout=timeout,
+        env=clean_environment(),
+        stdin=subprocess.DEVNULL,
+    )
+    return Result(done.returncode, done.stdout, done.stderr, pathlib.Path())
+
+
+def dump_events(path: str | os.PathLike[str], *options: str) -> list[Event]:
+    """Every event of a film, as `filmstrip dump` tells them."""
+    result = run_program("dump", *options, path)
+    assert result.rc == 0, result.stderr
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def call_names(events: Sequence[Event], kind: str = "call") -> list[str]:
+    """The functions of the calls, in order, without their module."""
+    return [
+        event["function"].rpartition(":")[2].split(".", 1)[-1]
+        for event in events
+        if event["kind"] == kind
+    ]
+
+
+@pytest.fixture
+def runner(tmp_path: pathlib.Path) -> Runner:
+    return Runner(tmp_path)
+
+
+@pytest.fixture
+def record(runner: Runner) -> Callable[..., Result]:
+    """record(program_text, *args, options=[...]) -> Result with .film"""
+    return runner.record
+
+
+@pytest.fixture
+def plain(runner: Runner) -> Callable[..., Result]:
+    """plain(program_text, *args) -> Result"""
+    return runner.plain
+
+
+@pytest.fixture
+def dump() -> Callable[..., list[Event]]:
+    return dump_events
+
+
+@pytest.fixture
+def filmstrip() -> Callable[..., Result]:
+    """filmstrip("report", film) runs the C program."""
+    return run_program
+
+
+@pytest.fixture(autouse=True)
+def _no_films_left_behind() -> Iterator[None]:
+    """No test may write a film into the folder pytest was started in."""
+    before = set(pathlib.Path.cwd().glob("*.film"))
+    yield
+    assert set(pathlib.Path.cwd().glob("*.film")) <= before
