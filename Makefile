@@ -50,11 +50,11 @@ build/stamps/system-test: tools/system_packages
 build/stamps/tools: tools/requirements-build.txt build/stamps/system
 	@echo "setting up .venv"
 	@test -x $(TOOLS)/pip || "$(call python_path,$(FIRST))" -m venv --clear .venv
-	@$(TOOLS)/python -m pip install -q --disable-pip-version-check -r $<
+	@$(TOOLS)/python -m pip install -qq --disable-pip-version-check -r $<
 	@mkdir -p $(@D) && touch $@
 
 build/stamps/tools-check: tools/requirements-check.txt build/stamps/tools
-	@$(TOOLS)/python -m pip install -q --disable-pip-version-check -r $<
+	@$(TOOLS)/python -m pip install -qq --disable-pip-version-check -r $<
 	@touch $@
 
 # The list of C files: changes when one comes or goes, so that meson looks again.
@@ -66,13 +66,13 @@ FORCE:
 
 # $(1): a version. Its environment, its build folder, the build installed there.
 define python_rules
-.venvs/$(1)/.ready: build/stamps/tools
+.venvs/$(1)/.ready: | build/stamps/tools
 	@echo "setting up .venvs/$(1)"
 	@$$(call python_path,$(1)) -m venv --clear --without-pip .venvs/$(1)
 	@touch $$@
 
 .venvs/$(1)/.tested-with: tools/requirements-test.txt .venvs/$(1)/.ready
-	@$(TOOLS)/python -m pip --python .venvs/$(1)/bin/python install -q \
+	@$(TOOLS)/python -m pip --python .venvs/$(1)/bin/python install -qq \
 	    --disable-pip-version-check -r $$< pip
 	@touch $$@
 
@@ -137,7 +137,7 @@ check: build-c build/stamps/tools-check ## formatters and linters
 	@$(TOOLS)/python tools/check_layers.py
 	@$(TOOLS)/clang-format --dry-run -Werror $(wildcard src/*/*.[ch] include/filmstrip/*.h tests/*/*.[ch])
 	@if command -v cppcheck >/dev/null; then \
-	    cppcheck --quiet --std=c11 --enable=warning,performance,portability \
+	    cppcheck --quiet --std=c11 --library=python --enable=warning,performance,portability \
 	        --inline-suppr --error-exitcode=1 --suppress=missingIncludeSystem \
 	        --suppress=normalCheckLevelMaxBranches -D__x86_64__ -D__linux__ \
 	        -I include -I src -j $(JOBS) src; \
@@ -176,7 +176,7 @@ soak: $(addprefix install-,$(VERSIONS)) $(foreach version,$(VERSIONS),.venvs/$(v
 wheel: build/stamps/tools $(foreach version,$(VERSIONS),.venvs/$(version)/.ready) ## a wheel for every Python found, in dist/
 	@mkdir -p dist
 	@for version in $(VERSIONS); do \
-	    $(TOOLS)/python -m pip --python .venvs/$$version/bin/python wheel -q \
+	    $(TOOLS)/python -m pip --python .venvs/$$version/bin/python wheel -qq \
 	        --disable-pip-version-check --no-deps -w dist . || exit 1; \
 	done
 	@ls dist

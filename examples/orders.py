@@ -39,7 +39,9 @@ def read_orders(count: int, seed: int = 7) -> Iterator[Order]:
     """Yields the orders of the day."""
     chance = random.Random(seed)
     for number in range(count):
-        yield Order(number, [chance.randint(1, 9) for _ in range(chance.randint(2, 12))])
+        yield Order(
+            number, [chance.randint(1, 9) for _ in range(chance.randint(2, 12))]
+        )
 
 
 def best_fill(items: list[int], room: int) -> list[int]:

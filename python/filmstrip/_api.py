@@ -28,7 +28,9 @@ class Statistics(TypedDict, total=False):
     seconds: float
 
 
-def _names(given: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
+def _names(
+    given: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+) -> list[str]:
     if isinstance(given, (str, os.PathLike)):
         given = [given]
     return [_options.resolve_target(os.fspath(name)) for name in given]
@@ -157,7 +159,9 @@ class Recording:
             self.statistics = stop()
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
-        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(
+            function
+        ):
             raise TypeError("filmstrip.record cannot decorate a generator function")
         wrapper: Callable[..., Any]
         if inspect.iscoroutinefunction(function):

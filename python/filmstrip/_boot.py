@@ -89,7 +89,7 @@ class _MultiprocessingEnd:
         try:
             from filmstrip import _recorder
 
-            util: "Any" = sys.modules["multiprocessing.util"]
+            util: Any = sys.modules["multiprocessing.util"]
             util.Finalize(None, _recorder.stop, exitpriority=-(10**9))
         except Exception:
             pass

@@ -57,9 +57,7 @@ class Options:
             before = getattr(options, name, None)
             if not found or before is None or callable(before):
                 continue
-            text = "\\".join(
-                part.replace("\\n", "\n") for part in text.split("\\\\")
-            )
+            text = "\\".join(part.replace("\\n", "\n") for part in text.split("\\\\"))
             if isinstance(before, list):
                 before.append(text)
             elif isinstance(before, bool):
@@ -195,13 +193,15 @@ def begin(options: Options, meta: "Mapping[str, str]") -> str:
     from filmstrip import _recorder
 
     stem = options.path.removesuffix(".film")
+    # Lines of .pth files look like user code of the module `site`, which runs them.
+    excludes = options.excludes if options.all else [*options.excludes, "site"]
     while True:
         try:
             _recorder.start(
                 options.path,
                 replace=options.force,
                 targets=tuple(options.targets),
-                excludes=tuple(options.excludes),
+                excludes=tuple(excludes),
                 all=options.all,
                 c_calls=options.c_calls,
                 exceptions=options.exceptions,
@@ -262,6 +262,10 @@ def describe(options: Options, arguments: list[str]) -> dict[str, str]:
         "targets": " ".join(options.targets)
         or ("all code" if options.all else "user code"),
     }
+    try:
+        meta["cwd"] = shorten_home(os.getcwd(), home)
+    except OSError:
+        pass  # the folder is gone
     if options.excludes:
         meta["excludes"] = " ".join(options.excludes)
     if options.argv:

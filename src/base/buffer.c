@@ -64,24 +64,29 @@ film_buffer_put_bytes(film_buffer *buffer, const void *bytes, size_t length)
     film_buffer_append(buffer, bytes, length);
 }
 
-uint32_t
-film_input_varint32(film_input *input)
+uint64_t
+film_input_varint_slow(film_input *input)
 {
-    uint64_t number = film_input_varint(input);
+    uint64_t number = 0;
+
+    if (!film_varint_decode(&input->at, input->end, &number)) {
+        input->failed = true;
+        input->at = input->end;
+        return 0;
+    }
+    return number;
+}
+
+uint32_t
+film_input_varint32_slow(film_input *input)
+{
+    uint64_t number = film_input_varint_slow(input);
 
     if (number > UINT32_MAX) {
         input->failed = true;
         return 0;
     }
     return (uint32_t)number;
-}
-
-uint8_t
-film_input_byte(film_input *input)
-{
-    const uint8_t *byte = film_input_take(input, 1);
-
-    return byte == NULL ? 0 : *byte;
 }
 
 const uint8_t *

@@ -85,25 +85,40 @@ film_input_left(const film_input *input)
     return (size_t)(input->end - input->at);
 }
 
+uint64_t
+film_input_varint_slow(film_input *input);
+
 static inline uint64_t
 film_input_varint(film_input *input)
 {
-    uint64_t number = 0;
-
-    if (!film_varint_decode(&input->at, input->end, &number)) {
-        input->failed = true;
-        input->at = input->end;
-        return 0;
+    if (__builtin_expect(input->at < input->end && *input->at < 0x80, 1)) {
+        return *input->at++;
     }
-    return number;
+    return film_input_varint_slow(input);
 }
 
-/* A varint that must fit 32 bits. */
+/* A varint that must fit 32 bits; mostly one byte, so that is in line. */
 uint32_t
-film_input_varint32(film_input *input);
+film_input_varint32_slow(film_input *input);
 
-uint8_t
-film_input_byte(film_input *input);
+static inline uint32_t
+film_input_varint32(film_input *input)
+{
+    if (__builtin_expect(input->at < input->end && *input->at < 0x80, 1)) {
+        return *input->at++;
+    }
+    return film_input_varint32_slow(input);
+}
+
+static inline uint8_t
+film_input_byte(film_input *input)
+{
+    if (__builtin_expect(input->at < input->end, 1)) {
+        return *input->at++;
+    }
+    input->failed = true;
+    return 0;
+}
 
 /* `length` bytes, borrowed from the input; NULL (and failed) if they are not there. */
 const uint8_t *

@@ -108,6 +108,10 @@ film_output_grouped_u64(film_output *output, uint64_t value);
 void
 film_output_json(film_output *output, film_text text);
 
+/* The same without the quotes, for strings put together from parts. */
+void
+film_output_json_part(film_output *output, film_text text);
+
 /* For people: what could steer a terminal or hide text is shown as an escape
  * (\x1b, \u202e), a line break as \n. */
 void

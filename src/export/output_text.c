@@ -46,8 +46,7 @@ decode(const unsigned char *at, size_t left, size_t *length)
     return at[0];
 }
 
-/* Copies `text`, handing every character that needs a look and is special to
- * `escape`, which tells by writing nothing that the character may stand as it is. */
+/* Copies `text`, giving every special character to `escape` instead. */
 static void
 write_escaped(film_output *output, film_text text, bool (*is_special)(uint32_t),
               escape_function escape)
@@ -107,10 +106,16 @@ escape_json(film_output *output, uint32_t character)
 }
 
 void
+film_output_json_part(film_output *output, film_text text)
+{
+    write_escaped(output, text, is_special_in_json, escape_json);
+}
+
+void
 film_output_json(film_output *output, film_text text)
 {
     film_output_byte(output, '"');
-    write_escaped(output, text, is_special_in_json, escape_json);
+    film_output_json_part(output, text);
     film_output_byte(output, '"');
 }
 

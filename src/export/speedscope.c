@@ -4,8 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export/exporter.h"
 
-#include <stdio.h>
-
 #include "analysis/activity.h"
 #include "export/track.h"
 
@@ -29,20 +27,14 @@ begin_thread(profile *to, size_t recording, size_t index)
     if (to->written++ > 0) {
         FILM_OUTPUT_LITERAL(to->output, ",\n");
     }
-    FILM_OUTPUT_LITERAL(to->output, "{\"type\":\"evented\",\"name\":");
+    FILM_OUTPUT_LITERAL(to->output, "{\"type\":\"evented\",\"name\":\"");
     if (to->set->count > 1) {
-        char title[64];
-        film_text name = film_track_thread_name(thread, room);
-
-        snprintf(title, sizeof(title), "%llu %.30s",
-                 (unsigned long long)film_reader_info(reader)->pid, name.data);
-        film_output_json(to->output, film_text_of(title));
+        film_output_u64(to->output, film_reader_info(reader)->pid);
+        film_output_byte(to->output, ' ');
     }
-    else {
-        film_output_json(to->output, film_track_thread_name(thread, room));
-    }
+    film_output_json_part(to->output, film_track_thread_name(thread, room));
     FILM_OUTPUT_LITERAL(to->output,
-                        ",\"unit\":\"nanoseconds\",\"startValue\":0,\"events\":[\n");
+                        "\",\"unit\":\"nanoseconds\",\"startValue\":0,\"events\":[\n");
     to->begun = true;
 }
 

@@ -85,25 +85,6 @@ film_column_reader_init(film_column_reader *reader, const uint8_t *raw, size_t l
     return FILM_OK;
 }
 
-/* A varint with the usual one byte decoded in line. */
-static inline uint64_t
-number(film_input *input)
-{
-    if (__builtin_expect(input->at < input->end && *input->at < 0x80, 1)) {
-        return *input->at++;
-    }
-    return film_input_varint(input);
-}
-
-static inline uint32_t
-number32(film_input *input)
-{
-    if (__builtin_expect(input->at < input->end && *input->at < 0x80, 1)) {
-        return *input->at++;
-    }
-    return film_input_varint32(input);
-}
-
 film_status
 film_column_reader_next(film_column_reader *reader, film_row *row)
 {
@@ -115,22 +96,22 @@ film_column_reader_next(film_column_reader *reader, film_row *row)
     }
     memset(row, 0, sizeof(*row));
     row->kind = *in[FILM_COLUMN_KIND].at++;
-    row->delta = number(&in[FILM_COLUMN_TIME]);
+    row->delta = film_input_varint(&in[FILM_COLUMN_TIME]);
     switch (row->kind) {
     case FILM_KIND_CALL:
-        row->code = number32(&in[FILM_COLUMN_CODE]);
-        row->site = number32(&in[FILM_COLUMN_SITE]);
+        row->code = film_input_varint32(&in[FILM_COLUMN_CODE]);
+        row->site = film_input_varint32(&in[FILM_COLUMN_SITE]);
         break;
     case FILM_KIND_RETURN:
     case FILM_KIND_YIELD:
     case FILM_KIND_LINE:
-        row->offset = number32(&in[FILM_COLUMN_OFFSET]);
+        row->offset = film_input_varint32(&in[FILM_COLUMN_OFFSET]);
         break;
     case FILM_KIND_RESUME:
-        row->frame_delta = number(&in[FILM_COLUMN_FRAME]);
-        row->code = number32(&in[FILM_COLUMN_CODE]);
-        row->offset = number32(&in[FILM_COLUMN_OFFSET]);
-        row->site = number32(&in[FILM_COLUMN_SITE]);
+        row->frame_delta = film_input_varint(&in[FILM_COLUMN_FRAME]);
+        row->code = film_input_varint32(&in[FILM_COLUMN_CODE]);
+        row->offset = film_input_varint32(&in[FILM_COLUMN_OFFSET]);
+        row->site = film_input_varint32(&in[FILM_COLUMN_SITE]);
         break;
     case FILM_KIND_NONE:
         return FILM_CORRUPT;

@@ -140,7 +140,7 @@ take_literal_run(film_input *input, film_state *state, uint64_t number, uint64_t
 
 static film_status
 take_reference_run(film_input *input, film_state *state, uint64_t chunk,
-                   film_keyframe_fetch fetch, void *context)
+                   uint64_t depth, film_keyframe_fetch fetch, void *context)
 {
     uint64_t index = film_input_varint(input);
     uint64_t count = film_input_varint(input);
@@ -152,7 +152,8 @@ take_reference_run(film_input *input, film_state *state, uint64_t chunk,
         return FILM_CORRUPT;
     }
     FILM_TRY(fetch(context, chunk, &stored, &stored_count));
-    if (index > stored_count || count > stored_count - index) {
+    if (index > stored_count || count > stored_count - index ||
+        count > depth - state->depth) {
         return FILM_CORRUPT;
     }
     frames = film_grow(state->frames, &state->capacity, state->depth + (size_t)count,
@@ -197,20 +198,24 @@ film_keyframe_decode(film_state *state, uint64_t number, const uint8_t *bytes,
     uint32_t index = 0;
 
     state->depth = 0;
-    if (input.failed || depth > FILM_STATE_MAX_DEPTH || runs > depth) {
+    if (input.failed || depth > FILM_STATE_MAX_DEPTH || runs > depth ||
+        runs > FILM_KEYFRAME_RUNS) {
         return FILM_CORRUPT;
     }
     while (runs-- > 0) {
         uint64_t home = film_input_varint(&input);
         if (home == 0) {
             uint64_t count = film_input_varint(&input);
+            if (count > depth - state->depth) {
+                return FILM_CORRUPT;
+            }
             FILM_TRY(take_literal_run(&input, state, number, count, &index));
         }
         else if (home > number) {
             return FILM_CORRUPT; /* only earlier chunks may be referred to */
         }
         else {
-            FILM_TRY(take_reference_run(&input, state, home - 1, fetch, context));
+            FILM_TRY(take_reference_run(&input, state, home - 1, depth, fetch, context));
         }
     }
     return input.failed || state->depth != depth ? FILM_CORRUPT : FILM_OK;

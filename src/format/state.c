@@ -62,6 +62,7 @@ note_site(film_state *state, uint32_t site, film_event *event)
         event->caller_code = caller->code;
         if (site != 0) {
             caller->offset = site - 1;
+            caller->home_chunk = 0; /* it changed since a keyframe stored it */
             event->caller_offset = site - 1;
         }
     }
@@ -112,7 +113,7 @@ pop(film_state *state, film_event *event)
     caller = top_of(state);
     if (caller != NULL) {
         caller->child_ticks += state->tick - state->closed.enter_tick;
-        caller->home_chunk = 0; /* it changed since a keyframe stored it */
+        caller->home_chunk = 0;
     }
     return FILM_OK;
 }

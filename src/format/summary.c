@@ -14,9 +14,6 @@ make_room(film_summary *summary, uint32_t code)
     uint32_t *calls, *touched;
     uint64_t *own;
 
-    if (code < summary->code_capacity) {
-        return true;
-    }
     while (capacity <= code) {
         capacity *= 2;
     }
@@ -48,7 +45,8 @@ make_room(film_summary *summary, uint32_t code)
 static void
 add_function(film_summary *summary, uint32_t code, uint32_t calls, uint64_t own)
 {
-    if (!make_room(summary, code)) {
+    if (__builtin_expect(code >= summary->code_capacity, 0) &&
+        !make_room(summary, code)) {
         return;
     }
     if (summary->calls[code] == 0 && summary->own[code] == 0 && (calls | own) != 0) {
@@ -178,7 +176,10 @@ put_functions(film_summary *summary, film_buffer *body)
 {
     uint32_t last = 0;
 
-    qsort(summary->touched, summary->touched_count, sizeof(*summary->touched), by_code);
+    if (summary->touched_count > 1) {
+        qsort(summary->touched, summary->touched_count, sizeof(*summary->touched),
+              by_code);
+    }
     for (size_t i = 0; i < summary->touched_count; i++) {
         uint32_t code = summary->touched[i];
         film_buffer_put_varint(body, code - last);

@@ -66,53 +66,41 @@ enlarge_places(film_totals *totals)
     return true;
 }
 
-static void
-add_place(film_totals *totals, uint32_t code, uint32_t offset, uint64_t hits,
-          uint64_t ticks)
+void
+film_totals_close(film_totals *totals, const film_state *state)
 {
+    const film_frame *closed = &state->closed;
     film_place_total *place;
+    uint32_t code, offset;
 
+    if (closed->site == 0 || state->depth == 0) {
+        return; /* nobody recorded called it, or not from a known place */
+    }
     if (totals->place_count * 2 >= totals->place_capacity && !enlarge_places(totals)) {
         return;
     }
+    code = state->frames[state->depth - 1].code;
+    offset = closed->site - 1;
     place = slot_of(totals->places, totals->place_capacity, code, offset);
     if (place->hits == 0) {
-        if (hits == 0) {
-            return; /* the call came before a loss: time without a hit is not kept */
-        }
         place->code = code;
         place->offset = offset;
         totals->place_count++;
     }
-    place->hits += hits;
-    place->ticks += ticks;
+    place->hits++;
+    place->ticks += state->tick - closed->enter_tick;
 }
 
 void
-film_totals_elapse(film_totals *totals, uint32_t code, uint64_t ticks)
+film_totals_add(film_totals *totals, const film_summary *summary)
 {
-    film_function_total *function = function_of(totals, code);
-
-    if (function != NULL) {
-        function->own_ticks += ticks;
-    }
-}
-
-void
-film_totals_note(film_totals *totals, const film_state *state, const film_event *event)
-{
-    if (event->kind == FILM_KIND_CALL) {
-        film_function_total *function = function_of(totals, event->code);
+    for (size_t i = 0; i < summary->touched_count; i++) {
+        uint32_t code = summary->touched[i];
+        film_function_total *function = function_of(totals, code);
         if (function != NULL) {
-            function->calls++;
+            function->calls += summary->calls[code];
+            function->own_ticks += summary->own[code];
         }
-        if (event->caller_offset != FILM_NO_OFFSET) {
-            add_place(totals, event->caller_code, event->caller_offset, 1, 0);
-        }
-    }
-    if (state->has_closed && state->closed.site != 0 && state->depth > 0) {
-        add_place(totals, state->frames[state->depth - 1].code, state->closed.site - 1, 0,
-                  state->tick - state->closed.enter_tick);
     }
 }
 

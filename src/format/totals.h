@@ -2,8 +2,8 @@
  * recording so far: what heat and hit counts show at once.
  *
  * Payload of a TOTALS chunk: number of functions, then for each: code - last code,
- * calls, own ticks; number of places, then for each: code - last code, offset, hits,
- * ticks in the callees. All varints, in order of code and offset; later chunks replace
+ * calls, own ticks; number of places, then for each: code - last code, offset, hits (calls and resumes that ended), ticks in the
+ * callees. All varints, in order of code and offset; later chunks replace
  * earlier ones.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_TOTALS_H
@@ -15,6 +15,7 @@
 
 #include "base/buffer.h"
 #include "format/state.h"
+#include "format/summary.h"
 
 typedef struct film_function_total {
     uint64_t calls, own_ticks;
@@ -34,12 +35,15 @@ typedef struct film_totals {
     bool failed; /* memory ran out; what is there is a lower bound */
 } film_totals;
 
+/* Adds what a chunk's summary has gathered per function; once a chunk, which is much
+ * cheaper than once an event. */
 void
-film_totals_elapse(film_totals *totals, uint32_t code, uint64_t ticks);
+film_totals_add(film_totals *totals, const film_summary *summary);
 
-/* Notes an event that film_state_apply has just made. */
+/* Counts the frame that film_state_apply has just closed (state->has_closed) as a hit
+ * of the place that called or resumed it. */
 void
-film_totals_note(film_totals *totals, const film_state *state, const film_event *event);
+film_totals_close(film_totals *totals, const film_state *state);
 
 void
 film_totals_encode(const film_totals *totals, film_buffer *out);

@@ -138,12 +138,9 @@ static PyMethodDef cursor_methods[] = {
 static char cursor_doc[] = "An iterator over one thread's events.";
 
 static PyType_Slot cursor_slots[] = {
-    {Py_tp_doc, cursor_doc},
-    {Py_tp_dealloc, cursor_dealloc},
-    {Py_tp_iter, PyObject_SelfIter},
-    {Py_tp_iternext, cursor_next},
-    {Py_tp_methods, cursor_methods},
-    {0, NULL},
+    {Py_tp_doc, cursor_doc},         {Py_tp_dealloc, cursor_dealloc},
+    {Py_tp_iter, PyObject_SelfIter}, {Py_tp_iternext, cursor_next},
+    {Py_tp_methods, cursor_methods}, {0, NULL},
 };
 
 PyType_Spec film_cursor_spec = {

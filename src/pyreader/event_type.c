@@ -11,7 +11,8 @@ PyObject *
 film_pyreader_event_new(reader_state *state, ReaderObject *reader,
                         const film_event *event)
 {
-    EventObject *self = (EventObject *)state->event_type->tp_alloc(state->event_type, 0);
+    EventObject *self =
+        (EventObject *)state->event_type->tp_alloc(state->event_type, 0);
 
     if (self == NULL) {
         return NULL;
@@ -93,8 +94,8 @@ event_get_code(PyObject *object, void *Py_UNUSED(closure))
     if (find_code(self) == NULL) {
         return none_unless_error();
     }
-    return film_pyreader_code(film_pyreader_state(Py_TYPE(object)), self->reader->reader,
-                              self->event.code);
+    return film_pyreader_code(film_pyreader_state(Py_TYPE(object)),
+                              self->reader->reader, self->event.code);
 }
 
 static PyObject *
@@ -103,7 +104,8 @@ event_get_function(PyObject *object, void *Py_UNUSED(closure))
     EventObject *self = (EventObject *)object;
     const film_code *code;
 
-    if (self->event.kind == FILM_KIND_C_CALL || self->event.kind == FILM_KIND_C_RETURN ||
+    if (self->event.kind == FILM_KIND_C_CALL ||
+        self->event.kind == FILM_KIND_C_RETURN ||
         self->event.kind == FILM_KIND_C_RAISE) {
         film_reader *reader = film_pyreader_open(self->reader);
         return reader == NULL
@@ -138,7 +140,8 @@ event_get_line(PyObject *object, void *Py_UNUSED(closure))
         Py_RETURN_NONE;
     }
     return number_or_none(
-        film_reader_line(self->reader->reader, self->event.code, self->event.offset), 0);
+        film_reader_line(self->reader->reader, self->event.code, self->event.offset),
+        0);
 }
 
 static PyObject *
@@ -204,7 +207,8 @@ event_repr(PyObject *object)
         return NULL;
     }
     if (function == Py_None) {
-        text = PyUnicode_FromFormat("<Event %llu of thread %u: %s>", number, thread, kind);
+        text =
+            PyUnicode_FromFormat("<Event %llu of thread %u: %s>", number, thread, kind);
     }
     else {
         text = PyUnicode_FromFormat("<Event %llu of thread %u: %s %U>", number, thread,
@@ -251,12 +255,9 @@ static PyGetSetDef event_getset[] = {
 static char event_doc[] = "One thing that happened.";
 
 static PyType_Slot event_slots[] = {
-    {Py_tp_doc, event_doc},
-    {Py_tp_dealloc, event_dealloc},
-    {Py_tp_repr, event_repr},
-    {Py_tp_members, event_members},
-    {Py_tp_getset, event_getset},
-    {0, NULL},
+    {Py_tp_doc, event_doc},       {Py_tp_dealloc, event_dealloc},
+    {Py_tp_repr, event_repr},     {Py_tp_members, event_members},
+    {Py_tp_getset, event_getset}, {0, NULL},
 };
 
 PyType_Spec film_event_spec = {

@@ -31,8 +31,8 @@ typedef struct ReaderObject {
 
 struct CursorObject {
     PyObject_HEAD
-    ReaderObject *reader; /* owned */
-    film_cursor *cursor;  /* owned; NULL: closed */
+    ReaderObject *reader;          /* owned */
+    film_cursor *cursor;           /* owned; NULL: closed */
     CursorObject *next, *previous; /* borrowed; in reader->cursors while open */
 };
 

@@ -39,10 +39,9 @@ reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (!PyArg_ParseTuple(args, "O&:Reader", PyUnicode_FSConverter, &path)) {
         return NULL;
     }
-    Py_BEGIN_ALLOW_THREADS
-    status = film_reader_open(PyBytes_AS_STRING(path), &reader, &error);
-    Py_END_ALLOW_THREADS
-    Py_DECREF(path);
+    Py_BEGIN_ALLOW_THREADS status =
+        film_reader_open(PyBytes_AS_STRING(path), &reader, &error);
+    Py_END_ALLOW_THREADS Py_DECREF(path);
     if (status != FILM_OK) {
         return film_pyreader_raise(film_pyreader_state(type), status, &error);
     }
@@ -85,7 +84,8 @@ reader_refresh(PyObject *object, PyObject *Py_UNUSED(ignored))
     }
     status = film_reader_refresh(reader, &error);
     if (status != FILM_OK) {
-        return film_pyreader_raise(film_pyreader_state(Py_TYPE(object)), status, &error);
+        return film_pyreader_raise(film_pyreader_state(Py_TYPE(object)), status,
+                                   &error);
     }
     Py_RETURN_NONE;
 }
@@ -115,8 +115,8 @@ reader_info(PyObject *object, PyObject *Py_UNUSED(ignored))
     }
     info = film_reader_info(reader);
     return Py_BuildValue(
-        "{s(HH) sy# sK sK sK sK sK sK sK sK sK sI sI sI ss sN sN sn}",
-        "version", (int)info->version_major, (int)info->version_minor, "uuid",
+        "{s(HH) sy# sK sK sK sK sK sK sK sK sK sI sI sI ss sN sN sn}", "version",
+        (int)info->version_major, (int)info->version_minor, "uuid",
         (const char *)info->uuid, (Py_ssize_t)sizeof(info->uuid), "pid",
         (unsigned long long)info->pid, "start_realtime_ns",
         (unsigned long long)info->start_realtime_ns, "duration_ns",
@@ -147,15 +147,15 @@ reader_threads(PyObject *object, PyObject *Py_UNUSED(ignored))
     }
     for (size_t index = 0; index < film_reader_thread_count(reader); index++) {
         const film_thread_info *thread = film_reader_thread(reader, index);
-        PyObject *item = Py_BuildValue(
-            "{sI sN sK sK sK sK sK sK}", "id", (unsigned int)thread->id, "name",
-            film_pyreader_text(thread->name), "native_id",
-            (unsigned long long)thread->native_id, "first_event",
-            (unsigned long long)thread->first_event, "end_event",
-            (unsigned long long)thread->end_event, "first_ns",
-            (unsigned long long)thread->first_ns, "last_ns",
-            (unsigned long long)thread->last_ns, "lost",
-            (unsigned long long)thread->lost);
+        PyObject *item =
+            Py_BuildValue("{sI sN sK sK sK sK sK sK}", "id", (unsigned int)thread->id,
+                          "name", film_pyreader_text(thread->name), "native_id",
+                          (unsigned long long)thread->native_id, "first_event",
+                          (unsigned long long)thread->first_event, "end_event",
+                          (unsigned long long)thread->end_event, "first_ns",
+                          (unsigned long long)thread->first_ns, "last_ns",
+                          (unsigned long long)thread->last_ns, "lost",
+                          (unsigned long long)thread->lost);
         if (item == NULL || PyList_Append(list, item) < 0) {
             Py_XDECREF(item);
             Py_DECREF(list);
@@ -229,8 +229,8 @@ film_pyreader_value(reader_state *state, film_reader *reader, uint64_t id)
     if (status != FILM_OK) {
         return film_pyreader_raise(state, status, &error);
     }
-    return Py_BuildValue("{sN sN sN sN}", "text", film_pyreader_text(value.text), "type",
-                         film_pyreader_text(value.type), "cut",
+    return Py_BuildValue("{sN sN sN sN}", "text", film_pyreader_text(value.text),
+                         "type", film_pyreader_text(value.type), "cut",
                          PyBool_FromLong(value.cut), "redacted",
                          PyBool_FromLong(value.redacted));
 }
@@ -312,7 +312,8 @@ reader_source(PyObject *object, PyObject *args)
         Py_RETURN_NONE;
     }
     if (status != FILM_OK) {
-        return film_pyreader_raise(film_pyreader_state(Py_TYPE(object)), status, &error);
+        return film_pyreader_raise(film_pyreader_state(Py_TYPE(object)), status,
+                                   &error);
     }
     return Py_BuildValue("{sN sN sN}", "file", film_pyreader_text(source.file), "text",
                          film_pyreader_text(source.text), "cut",
@@ -365,12 +366,9 @@ static PyGetSetDef reader_getset[] = {
 static char reader_doc[] = "Reader(path): an open recording.";
 
 static PyType_Slot reader_slots[] = {
-    {Py_tp_doc, reader_doc},
-    {Py_tp_new, reader_new},
-    {Py_tp_dealloc, reader_dealloc},
-    {Py_tp_methods, reader_methods},
-    {Py_tp_getset, reader_getset},
-    {0, NULL},
+    {Py_tp_doc, reader_doc},         {Py_tp_new, reader_new},
+    {Py_tp_dealloc, reader_dealloc}, {Py_tp_methods, reader_methods},
+    {Py_tp_getset, reader_getset},   {0, NULL},
 };
 
 PyType_Spec film_reader_spec = {

@@ -7,10 +7,8 @@
 
 #include "base/alloc.h"
 
-/* The shortest chunk: a header, rounded up. Bounds how many a file can hold. */
+/* A header, rounded up. */
 #define SHORTEST_CHUNK 192u
-/* 5.9 million chunks, some 10^11 events. */
-#define GREATEST_INDEX ((size_t)512 << 20)
 #define SCAN_BYTES ((size_t)64 << 10)
 
 void
@@ -140,7 +138,6 @@ load_index(film_directory *directory, film_loader *loader, film_error *error)
 {
     const film_file *file = loader->file;
     uint64_t offset = file->block.index_offset - 1;
-    uint64_t most = (film_file_logical_end(file) / SHORTEST_CHUNK + 1) * FILM_INDEX_ENTRY;
     film_chunk_header header;
     film_index_entry entry;
     film_directory itself = {0};
@@ -150,8 +147,7 @@ load_index(film_directory *directory, film_loader *loader, film_error *error)
     if (status != FILM_OK || header.type != FILM_CHUNK_INDEX) {
         return status == FILM_IO ? FILM_IO : FILM_CORRUPT;
     }
-    if (header.payload_raw > most || header.payload_raw > GREATEST_INDEX ||
-        header.payload_raw % FILM_INDEX_ENTRY != 0) {
+    if (header.payload_raw % FILM_INDEX_ENTRY != 0) {
         return FILM_CORRUPT;
     }
     film_index_entry_of(&entry, &header, offset);

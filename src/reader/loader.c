@@ -11,6 +11,11 @@
     (FILM_CHUNK_HEADER + FILM_CHUNK_MAX_SUMMARY + 2 * FILM_CHUNK_MAX_RAW +               \
      FILM_CHUNK_ALIGN)
 
+/* A header, rounded up. */
+#define SHORTEST_CHUNK 192u
+/* 5.9 million chunks, some 10^11 events. */
+#define GREATEST_INDEX ((uint32_t)512 << 20)
+
 /* A log that slides down at close changes its layout some ten times in all. */
 #define MOST_TRIES 64u
 
@@ -109,6 +114,7 @@ film_loader_load(film_loader *loader, const film_chunk_info *info)
     film_status status = FILM_OK;
 
     loader->overwritten = false;
+    loader->why = "";
     for (unsigned i = 0; i < MOST_TRIES; i++) {
         film_superblock before = loader->file->block;
         status = load_once(loader, info);
@@ -116,7 +122,7 @@ film_loader_load(film_loader *loader, const film_chunk_info *info)
             return status;
         }
         /* Perhaps the file was closed or the ring went on just now. */
-        if (before.closed != 0 || film_file_look(loader->file, NULL) != FILM_OK) {
+        if (film_file_look(loader->file, NULL) != FILM_OK) {
             return status;
         }
         if (before.ring_bytes != 0 && loader->file->block.tail > info->offset) {
@@ -164,6 +170,15 @@ film_status
 film_loader_payload(film_loader *loader, film_buffer *out)
 {
     const film_chunk_header *header = &loader->header;
+    uint64_t chunks = loader->file->bytes / SHORTEST_CHUNK + 1;
+
+    /* Only an index may be larger than other chunks, as large as its file gives cause
+     * for. */
+    if (header->payload_raw > FILM_CHUNK_MAX_RAW &&
+        (header->payload_raw > chunks * FILM_INDEX_ENTRY ||
+         header->payload_raw > GREATEST_INDEX)) {
+        return fail(loader, FILM_CORRUPT, "it cannot be unpacked");
+    }
 
     return unpack(loader,
                   (size_t)FILM_CHUNK_HEADER + header->summary_bytes +

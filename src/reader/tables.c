@@ -55,18 +55,21 @@ film_tables_string(const film_tables *tables, uint32_t id)
     return text;
 }
 
-/* Room for id `id`; the ids between become unknown. An id is at most as great as the
- * number of records that could lie before it, so damage cannot ask for much. */
+/* How many ids a lost part of the table may have held: damage cannot ask for more. */
+#define GREATEST_GAP ((uint64_t)4 << 20)
+
+/* Room for id `id`; the ids between become unknown. */
 static film_status
 reach_string(film_tables *tables, uint64_t id)
 {
     film_text *strings;
 
-    if (id > FILM_POOL_BUDGET / sizeof(*strings)) {
-        return FILM_LIMIT;
-    }
     if (id < tables->string_count) {
         return FILM_OK;
+    }
+    if (id - tables->string_count > GREATEST_GAP ||
+        id > FILM_POOL_BUDGET / sizeof(*strings)) {
+        return FILM_LIMIT;
     }
     strings = film_grow(tables->strings, &tables->string_capacity, (size_t)id + 1,
                         sizeof(*strings));
@@ -87,11 +90,12 @@ reach_code(film_tables *tables, uint64_t id)
     film_code **codes;
     film_lines *lines;
 
-    if (id > FILM_POOL_BUDGET / sizeof(film_code)) {
-        return FILM_LIMIT;
-    }
     if (id < tables->code_count) {
         return FILM_OK;
+    }
+    if (id - tables->code_count > GREATEST_GAP ||
+        id > FILM_POOL_BUDGET / sizeof(film_code)) {
+        return FILM_LIMIT;
     }
     codes = film_grow(tables->codes, &room, (size_t)id + 1, sizeof(film_code *));
     if (codes == NULL) {
@@ -260,35 +264,30 @@ take_thread(film_tables *tables, const film_record *record)
     return FILM_OK;
 }
 
-/* Takes records from `place` on, those before record `known` by their count only. */
 static film_status
-take_records(film_tables *tables, place *at, uint64_t known, const uint8_t *from,
-             const uint8_t *end)
+take_records(film_tables *tables, place *at, const uint8_t *from, const uint8_t *end)
 {
     film_record record;
 
     while (from < end) {
-        bool is_new = at->record >= known;
         film_status status = film_record_decode(&from, end, &record);
         if (status != FILM_OK) {
             return FILM_CORRUPT;
         }
-        if (record.kind == FILM_RECORD_STRING) {
-            if (is_new) {
-                status = take_string(tables, at->string + 1, &record);
-            }
-            at->string++;
-        }
-        else if (record.kind == FILM_RECORD_CODE) {
-            if (is_new) {
-                status = take_code(tables, at->code, &record);
-            }
-            at->code++;
-        }
-        else if (record.kind == FILM_RECORD_THREAD && is_new) {
-            status = take_thread(tables, &record);
-        }
         at->record++;
+        switch (record.kind) {
+        case FILM_RECORD_STRING:
+            status = take_string(tables, ++at->string, &record); /* ids from 1 */
+            break;
+        case FILM_RECORD_CODE:
+            status = take_code(tables, at->code++, &record);
+            break;
+        case FILM_RECORD_THREAD:
+            status = take_thread(tables, &record);
+            break;
+        default:
+            break;
+        }
         FILM_TRY(status);
     }
     return FILM_OK;
@@ -308,7 +307,7 @@ film_tables_add_chunk(film_tables *tables, uint64_t first, const uint8_t *raw,
     if (input.failed || at.string > first || at.code > first) {
         return FILM_CORRUPT;
     }
-    status = take_records(tables, &at, 0, input.at, input.end);
+    status = take_records(tables, &at, input.at, input.end);
     if (at.record > tables->records) {
         tables->records = at.record;
         tables->strings_before = at.string;
@@ -336,7 +335,7 @@ film_tables_add_window(film_tables *tables, uint64_t first, const uint8_t *rows,
             return FILM_CORRUPT;
         }
     }
-    status = take_records(tables, &at, 0, rows, end);
+    status = take_records(tables, &at, rows, end);
     tables->records = at.record;
     tables->strings_before = at.string;
     tables->codes_before = at.code;
@@ -384,7 +383,7 @@ film_tables_check(const uint8_t *raw, size_t length, uint32_t count)
     if (input.failed) {
         return FILM_CORRUPT;
     }
-    status = take_records(&scratch, &at, 0, input.at, input.end);
+    status = take_records(&scratch, &at, input.at, input.end);
     if (status == FILM_OK && at.record != count) {
         status = FILM_CORRUPT;
     }

@@ -25,49 +25,39 @@ film_arena_init(film_arena *arena, film_sink *sink, film_log *log, uint64_t offs
     return FILM_OK;
 }
 
-/* The next place for a window in the file; 0 if there is none. */
-static uint64_t
-next_place(film_arena *arena)
+/* The next place for a window in the file. FILM_LIMIT: a ring has no more of them. */
+static film_status
+next_place(film_arena *arena, uint64_t *place)
 {
-    uint64_t place;
-
+    *place = 0;
     if (arena->next_offset + FILM_WINDOW_BYTES > arena->piece_end) {
         uint64_t offset, bytes;
-        if (film_log_append_windows(arena->log, PIECE_BYTES, &offset, &bytes) !=
-            FILM_OK) {
-            return 0;
-        }
+        FILM_TRY(film_log_append_windows(arena->log, PIECE_BYTES, &offset, &bytes));
         arena->next_offset = offset;
         arena->piece_end = offset + bytes;
     }
-    place = arena->next_offset;
-    if (film_sink_reserve(arena->sink, place, FILM_WINDOW_BYTES) != FILM_OK) {
-        return 0;
-    }
+    FILM_TRY(film_sink_reserve(arena->sink, arena->next_offset, FILM_WINDOW_BYTES));
+    *place = arena->next_offset;
     arena->next_offset += FILM_WINDOW_BYTES;
-    return place;
+    return FILM_OK;
 }
 
 static film_window *
 make_window(film_arena *arena)
 {
     film_window *window = film_alloc(sizeof(*window));
+    film_status status;
 
     if (window == NULL) {
         return NULL;
     }
-    window->offset = next_place(arena);
-    if (window->offset == 0 && arena->made == NULL) {
-        /* Not even the first: there is no disk to record on. */
-        film_free(window);
-        return NULL;
-    }
-    if (window->offset != 0 && arena->may_map) {
+    status = next_place(arena, &window->offset);
+    if (status == FILM_OK && arena->may_map) {
         window->header = film_sink_map(arena->sink, window->offset, FILM_WINDOW_BYTES);
         window->mapped = window->header != NULL;
         arena->may_map = window->mapped;
     }
-    if (window->header == NULL) {
+    if (window->header == NULL && (status == FILM_OK || status == FILM_LIMIT)) {
         window->header = film_alloc(FILM_WINDOW_BYTES);
     }
     if (window->header == NULL) {

@@ -3,9 +3,9 @@
  *
  * The first arena (32 windows of sparse file) lies behind the superblock; when it is
  * used up, WINDOWS chunks in the log bring more. Where mapping is refused, windows are
- * heap memory that film_arena_flush copies to their place in the file. In ring mode,
- * or without disk, further windows are heap memory alone: they work, but do not
- * survive a crash.
+ * heap memory that film_arena_flush copies to their place in the file. A ring whose
+ * arena is used up goes on with heap memory alone: that works, but does not survive a
+ * crash.
  * Threads: any; an own lock guards the free list.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_ARENA_H

@@ -110,11 +110,37 @@ write_ending(film_writer *writer)
     return film_sink_write_field(&writer->sink, FILM_FIELD_CLOSED, CLOSED_WHOLE);
 }
 
+/* Events in windows that have no place in the file: they end with this process. */
+static uint64_t
+count_unkept(film_writer *writer)
+{
+    uint64_t unkept = 0;
+
+    for (film_stream *stream = writer->threads; stream != NULL; stream = stream->next) {
+        for (film_window *window = stream->oldest; window != NULL;
+             window = window->next) {
+            uint64_t first = window->header->first;
+            if (first < stream->sealed) {
+                first = stream->sealed;
+            }
+            if (window->offset == 0 && window->end > first) {
+                unkept += window->end - first;
+            }
+        }
+    }
+    return unkept;
+}
+
 /* The disk was full: what is in the windows stays there for readers. */
 static void
 leave_windows(film_writer *writer)
 {
+    uint64_t unkept = count_unkept(writer);
+
     FILM_IGNORE(film_arena_flush(&writer->arena));
+    if (unkept > 0) {
+        film_writer_count_lost(writer, unkept);
+    }
     FILM_IGNORE(
         film_sink_write_field(&writer->sink, FILM_FIELD_CLOSED, CLOSED_WITH_WINDOWS));
 }

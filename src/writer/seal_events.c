@@ -78,7 +78,9 @@ note_event(film_writer *writer, film_stream *stream, const film_event *event,
         chunk->lost += event->count;
     }
     film_summary_note(&writer->summary, &stream->state, event);
-    film_totals_note(&writer->totals, &stream->state, event);
+    if (stream->state.has_closed) {
+        film_totals_close(&writer->totals, &stream->state);
+    }
     chunk->events++;
 }
 
@@ -94,9 +96,8 @@ gather(film_writer *writer, film_stream *stream, uint32_t wanted, gathering *chu
         bool is_event;
         FILM_TRY(next_row(writer, stream, &window, &row));
         if (row.delta > 0 && state->depth > 0) {
-            uint32_t running = state->frames[state->depth - 1].code;
-            film_summary_elapse(&writer->summary, running, row.delta);
-            film_totals_elapse(&writer->totals, running, row.delta);
+            film_summary_elapse(&writer->summary, state->frames[state->depth - 1].code,
+                                row.delta);
         }
         FILM_TRY(film_state_apply(state, &row, &event, &is_event));
         film_columns_append(&writer->columns, &row);
@@ -126,6 +127,7 @@ seal_chunk(film_writer *writer, film_stream *stream, uint32_t wanted)
     film_summary_begin(&writer->summary, &stream->state);
     FILM_TRY(gather(writer, stream, wanted, &chunk));
     film_summary_finish(&writer->summary, &stream->state, &writer->summary_bytes);
+    film_totals_add(&writer->totals, &writer->summary);
     film_columns_finish(&writer->columns, &writer->payload_bytes);
     header->stream = stream->id;
     header->number = stream->chunks;

@@ -25,13 +25,14 @@ film_sink_fail_at(uint64_t n, int error)
     return atomic_exchange(&calls, 0);
 }
 
-/* True, with errno set, when a test wants this call to fail. */
+/* True, with errno set, when a test wants this call to fail: mappings with ENOMEM,
+ * everything else with any other error. */
 static bool
-must_fail(void)
+must_fail_as(bool mapping)
 {
     uint64_t n = atomic_load_explicit(&fail_from, memory_order_relaxed);
 
-    if (__builtin_expect(n == 0, 1)) {
+    if (__builtin_expect(n == 0, 1) || mapping != (atomic_load(&fail_errno) == ENOMEM)) {
         return false;
     }
     if (atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1 < n) {
@@ -39,6 +40,12 @@ must_fail(void)
     }
     errno = atomic_load(&fail_errno);
     return true;
+}
+
+static bool
+must_fail(void)
+{
+    return must_fail_as(false);
 }
 
 static film_status
@@ -184,7 +191,7 @@ film_sink_reserve(film_sink *sink, uint64_t offset, uint64_t length)
 void *
 film_sink_map(film_sink *sink, uint64_t offset, size_t length)
 {
-    void *mapping = must_fail() ? MAP_FAILED
+    void *mapping = must_fail_as(true) ? MAP_FAILED
                                 : mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED,
                                        sink->file, (off_t)offset);
 

@@ -123,6 +123,8 @@ set_up(film_writer *writer, const film_writer_options *options, film_error *erro
     if (status == FILM_OK && !writer->arena.may_map) {
         writer->block.flags |= FILM_SUPERBLOCK_WRITE_FALLBACK;
         status = write_first_blocks(writer);
+    }
+    if (status == FILM_OK && !writer->arena.may_map) {
         /* Rows are written out by the sealing thread, so it runs from the start. */
         pthread_mutex_lock(&writer->lock);
         film_sealer_queue(writer, &writer->table.stream);

@@ -23,7 +23,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 _spec = importlib.util.find_spec("filmstrip")
 if _spec is None or _spec.origin is None:
-    raise pytest.UsageError("filmstrip is not installed for this Python: use `make test`")
+    raise pytest.UsageError(
+        "filmstrip is not installed for this Python: use `make test`"
+    )
 PACKAGE = pathlib.Path(_spec.origin).parent
 PROGRAM = PACKAGE / "bin" / "filmstrip"  # the C program
 
@@ -128,7 +130,18 @@ class Runner:
             self.write(text, name)
         path = self.folder / film
         result = run_python(
-            [*flags, "-m", "filmstrip", "run", "-o", path, "--force", *options, name, *args],
+            [
+                *flags,
+                "-m",
+                "filmstrip",
+                "run",
+                "-o",
+                path,
+                "--force",
+                *options,
+                name,
+                *args,
+            ],
             self.folder,
             **how,
         )

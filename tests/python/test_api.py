@@ -94,9 +94,14 @@ def test_decorator(runner, dump):
     names = sorted(path.name for path in runner.folder.glob("*.film"))
     assert names == ["async.film", "program-2.film", "program.film"]
     events = dump(runner.folder / "program.film")
-    assert sum(e["kind"] == "call" and e["function"] == "__main__.outer" for e in events) == 4
+    assert (
+        sum(e["kind"] == "call" and e["function"] == "__main__.outer" for e in events)
+        == 4
+    )
     events = dump(runner.folder / "async.film")
-    assert any(e["kind"] == "call" and e["function"] == "__main__.coroutine" for e in events)
+    assert any(
+        e["kind"] == "call" and e["function"] == "__main__.coroutine" for e in events
+    )
 
 
 def test_start_and_stop(runner, dump):

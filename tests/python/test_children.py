@@ -61,7 +61,9 @@ def test_pool(record, dump):
     """
     )
     assert result.rc == 0, result.stderr
-    total = sum(functions(dump, path).count("__main__.work") for path in result.children)
+    total = sum(
+        functions(dump, path).count("__main__.work") for path in result.children
+    )
     assert total == 10
 
 
@@ -130,7 +132,10 @@ def test_exec_of_itself(record, dump):
     assert (result.rc, result.stderr) == (0, "")
     assert functions(dump, result.film) == ["__main__.<module>", "__main__.before"]
     assert len(result.children) == 1
-    assert functions(dump, result.children[0]) == ["__main__.<module>", "__main__.after"]
+    assert functions(dump, result.children[0]) == [
+        "__main__.<module>",
+        "__main__.after",
+    ]
 
 
 @pytest.mark.parametrize("flag", ["-I", "-S", "-E"])
@@ -223,5 +228,7 @@ def test_api_children(runner, dump):
     assert (result.rc, result.stderr) == (0, "")
     names = [path.name for path in result.films]
     assert len(names) == 3 and {"run.film", "alone.film"} < set(names)
-    child = next(path for path in result.films if re.fullmatch(r"run\.\d+\.film", path.name))
+    child = next(
+        path for path in result.films if re.fullmatch(r"run\.\d+\.film", path.name)
+    )
     assert functions(dump, child) == ["__main__.<module>", "__main__.f"]

@@ -8,7 +8,11 @@ import pytest
 def same(runner, text, *args, **how):
     plain = runner.plain(text, *args, **how)
     recorded = runner.record(text, *args, **how)
-    assert (recorded.rc, recorded.stdout, recorded.stderr) == (plain.rc, plain.stdout, plain.stderr)
+    assert (recorded.rc, recorded.stdout, recorded.stderr) == (
+        plain.rc,
+        plain.stdout,
+        plain.stderr,
+    )
     return recorded
 
 
@@ -176,7 +180,9 @@ def test_monitoring_inside(runner):
     )
 
 
-@pytest.mark.parametrize("flags", [["-X", "dev"], ["-W", "error"], ["-X", "tracemalloc"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "flags", [["-X", "dev"], ["-W", "error"], ["-X", "tracemalloc"]], ids=" ".join
+)
 def test_strict_modes(runner, flags):
     same(
         runner,
@@ -230,3 +236,24 @@ def test_open_files_and_descriptors(runner):
             "import os; print(sorted(os.listdir('/proc/self/fd')))"], close_fds=False)
         """,
     )
+
+
+def test_program_closes_descriptors_that_are_not_its_own(runner):
+    """A daemon closes all descriptors and opens its own: ours must not write there."""
+    recorded = same(
+        runner,
+        """
+        import os
+        def f(n):
+            return n
+        os.closerange(3, 200)
+        out = os.open("mine.txt", os.O_CREAT | os.O_TRUNC | os.O_RDWR)
+        os.write(out, b"mine")
+        for n in range(300_000):
+            f(n)
+        os.lseek(out, 0, 0)
+        print(out, os.read(out, 100), os.path.getsize("mine.txt"))
+        """,
+    )
+    assert (runner.folder / "mine.txt").read_text() == "mine"
+    assert recorded.film.exists()

@@ -1,0 +1,201 @@
+/* info.c: what is in a recording.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/info.h"
+
+#include <stdio.h>
+
+#include "cli/options.h"
+#include "cli/reading.h"
+
+film_last_place
+film_info_last_place(film_reader *reader, const film_thread_info *thread)
+{
+    film_last_place place = {0};
+    film_cursor *cursor;
+    const film_event *event;
+    const film_frame *stack;
+    size_t depth = 0;
+    uint32_t code = FILM_NO_CODE, offset = FILM_NO_OFFSET;
+
+    if (thread->end_event == thread->first_event ||
+        film_cursor_open(reader, thread->id, thread->end_event - 1, &cursor, NULL) !=
+            FILM_OK) {
+        return place;
+    }
+    if (film_cursor_next(cursor, &event, NULL) == FILM_OK) {
+        stack = film_cursor_stack(cursor, &depth);
+        place.running = depth > 0;
+        if (depth > 0) {
+            code = stack[depth - 1].code;
+            offset = stack[depth - 1].offset;
+        }
+        else {
+            code = event->code;
+            offset = event->offset;
+        }
+    }
+    film_cursor_close(cursor);
+    if (code != FILM_NO_CODE) {
+        place.code = film_reader_code(reader, code);
+        if (offset != FILM_NO_OFFSET) {
+            place.line = film_reader_line(reader, code, offset);
+        }
+    }
+    return place;
+}
+
+static void
+add_loss(film_losses *losses, film_text reason, uint64_t count, bool is_control)
+{
+    film_loss *loss;
+
+    for (size_t i = 0; i < losses->count; i++) {
+        loss = &losses->items[i];
+        if (loss->is_control == is_control && loss->reason.length == reason.length &&
+            memcmp(loss->reason.data, reason.data, reason.length) == 0) {
+            loss->count += count;
+            return;
+        }
+    }
+    if (losses->count < FILM_LOSS_LIMIT) {
+        loss = &losses->items[losses->count++];
+        loss->reason = reason;
+        loss->count = count;
+        loss->is_control = is_control;
+    }
+}
+
+/* Looks for losses among `count` events of a thread from `first` on. */
+static void
+walk_losses(film_reader *reader, uint32_t thread, uint64_t first, uint64_t count,
+            film_losses *losses)
+{
+    film_cursor *cursor;
+    const film_event *event;
+
+    if (film_cursor_open(reader, thread, first, &cursor, NULL) != FILM_OK) {
+        return;
+    }
+    while (film_cursor_next(cursor, &event, NULL) == FILM_OK &&
+           event->number < first + count) {
+        if (event->kind == FILM_KIND_LOST) {
+            add_loss(losses, film_reader_string(reader, event->text), event->count, false);
+        }
+        else if (event->kind == FILM_KIND_LOST_CONTROL) {
+            add_loss(losses, film_reader_string(reader, event->text), 1, true);
+        }
+    }
+    film_cursor_close(cursor);
+}
+
+void
+film_info_losses(film_reader *reader, film_losses *losses)
+{
+    size_t chunks = film_reader_chunk_count(reader);
+    uint64_t found = 0;
+
+    memset(losses, 0, sizeof(*losses));
+    for (size_t i = 0; i < chunks; i++) {
+        const film_chunk_info *chunk = film_reader_chunk(reader, i);
+        if (chunk->lost > 0 && (chunk->stream & 0x80000000u) == 0) {
+            walk_losses(reader, chunk->stream, chunk->first, chunk->count, losses);
+        }
+    }
+    for (size_t i = 0; i < losses->count; i++) {
+        found += losses->items[i].is_control ? 0 : losses->items[i].count;
+    }
+    if (film_reader_info(reader)->lost > found) {
+        add_loss(losses, film_text_of("counted, the reason was not recorded"),
+                 film_reader_info(reader)->lost - found, false);
+    }
+}
+
+const char *
+film_info_ending(const film_reader *reader, char room[256])
+{
+    const film_info *info = film_reader_info(reader);
+    const char *ended = film_reader_meta(reader, "ended");
+    const char *signal_name = film_reader_meta(reader, "exit_signal");
+    const char *exception = film_reader_meta(reader, "exit_exception");
+    const char *status = film_reader_meta(reader, "exit_status");
+
+    if (info->ending == FILM_ENDING_LIVE) {
+        return "still running";
+    }
+    if (info->ending == FILM_ENDING_DIED) {
+        return "its process went away without closing the recording (killed or crashed)";
+    }
+    if (signal_name != NULL && signal_name[0] != '\0') {
+        snprintf(room, 256, "ended by signal %.200s", signal_name);
+    }
+    else if (exception != NULL && exception[0] != '\0') {
+        snprintf(room, 256, "ended by exception %.180s, exit status %.20s", exception,
+                 status == NULL ? "1" : status);
+    }
+    else if (ended != NULL && strcmp(ended, "stop") == 0) {
+        return "recording stopped by the program";
+    }
+    else if (status != NULL && status[0] != '\0') {
+        snprintf(room, 256, "exit status %.200s", status);
+    }
+    else {
+        return "closed";
+    }
+    return room;
+}
+
+static void
+print_recording(film_reading *reading, size_t index, bool json)
+{
+    film_reader *reader = reading->set.items[index].reader;
+    const char *path = reading->set.items[index].path;
+
+    if (json) {
+        film_info_print_json(reader, path, &reading->output);
+        return;
+    }
+    film_output_text(&reading->output, index > 0 ? "\n" : "");
+    film_info_print(reader, path, &reading->output);
+}
+
+static int
+run(const film_command *command, int argc, char **argv)
+{
+    bool json = false;
+    const film_option options[] = {
+        {"json", 0, FILM_OPTION_FLAG, NULL, "One JSON object a line for each recording.",
+         &json, NULL},
+        {0},
+    };
+    film_reading reading;
+    size_t count;
+
+    switch (film_options_parse(command, options, argc, argv, &count)) {
+    case FILM_OPTIONS_SHOWN:
+        return FILM_EXIT_DONE;
+    case FILM_OPTIONS_WRONG:
+        return FILM_EXIT_WRONG;
+    case FILM_OPTIONS_READY:
+        break;
+    }
+    if (!film_reading_open(&reading, command, argv + 1, count)) {
+        return FILM_EXIT_WRONG;
+    }
+    for (size_t i = 0; i < reading.set.count; i++) {
+        print_recording(&reading, i, json);
+    }
+    return film_reading_close(&reading, FILM_OK);
+}
+
+const film_command film_command_info = {
+    "info",
+    "what is in it: program, threads, events, losses, how it ended",
+    "[--json] FILE...",
+    "Prints what a recording holds: the program and its Python, how it ended, events, "
+    "time and size, what was lost and why, damage, and for each thread its events and "
+    "the last function and line it was in. Reads no events but each thread's last.",
+    "filmstrip info train.film\n"
+    "filmstrip info --json train.film | jq .events\n"
+    "filmstrip info train.film train.*.film",
+    run,
+};

@@ -1,0 +1,254 @@
+/* log.c: the run as a log.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <time.h>
+
+#include "analysis/duration_filter.h"
+#include "analysis/merge.h"
+#include "analysis/selection.h"
+#include "base/alloc.h"
+#include "cli/options.h"
+#include "cli/reading.h"
+#include "export/log.h"
+
+/* How often --follow looks for new events: often enough to seem at once. */
+#define FOLLOW_EVERY_NS 100000000
+
+enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_XML };
+
+typedef struct log_options {
+    film_option_list functions;
+    film_option_range events;
+    film_option_time from, to, at_least;
+    uint64_t thread, depth;
+    size_t format, color;
+    bool follow;
+} log_options;
+
+typedef struct log_walk {
+    film_reading *reading;
+    film_selection selection;
+    film_duration_filter *filter; /* NULL: every call is long enough */
+    film_log_text *text;          /* one of the two, by format */
+    film_log_json *json;
+} log_walk;
+
+static void
+write_merged(void *context, const film_merged *merged)
+{
+    log_walk *walk = context;
+
+    if (!film_selection_takes(&walk->selection, merged->recording, merged->event)) {
+        return;
+    }
+    if (walk->text != NULL) {
+        film_log_text_write(walk->text, &walk->reading->output, merged);
+    }
+    else {
+        film_log_json_write(walk->json, &walk->reading->output, merged);
+    }
+}
+
+static film_status
+write_available(log_walk *walk, film_merge *merge)
+{
+    film_reading *reading = walk->reading;
+    film_merged merged;
+    film_status status;
+
+    while ((status = film_merge_next(merge, &merged, &reading->error)) == FILM_OK) {
+        if (walk->filter == NULL) {
+            write_merged(walk, &merged);
+        }
+        else {
+            FILM_TRY(film_duration_filter_add(walk->filter, &merged, write_merged, walk,
+                                              &reading->error));
+        }
+        if (reading->output.status != FILM_OK) {
+            return film_output_flush(&reading->output, &reading->error);
+        }
+    }
+    return status == FILM_END ? FILM_OK : status;
+}
+
+static bool
+any_is_live(const film_recordings *set)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        if (film_reader_info(set->items[i].reader)->ending == FILM_ENDING_LIVE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Shows what comes until every program has ended. */
+static film_status
+follow(log_walk *walk, film_merge *merge)
+{
+    film_reading *reading = walk->reading;
+    bool live = true;
+
+    while (live) {
+        struct timespec pause = {0, FOLLOW_EVERY_NS};
+
+        FILM_TRY(film_output_flush(&reading->output, &reading->error));
+        live = any_is_live(&reading->set); /* before looking: the end is then whole */
+        if (live) {
+            nanosleep(&pause, NULL);
+        }
+        FILM_TRY(film_merge_refresh(merge, &reading->error));
+        FILM_TRY(write_available(walk, merge));
+    }
+    return FILM_OK;
+}
+
+static film_status
+write_lines(log_walk *walk, const log_options *wanted, const film_merge_range *range)
+{
+    film_reading *reading = walk->reading;
+    film_merge *merge;
+    film_status status;
+
+    FILM_TRY(film_merge_open(&reading->set, range, &merge, &reading->error));
+    status = write_available(walk, merge);
+    if (status == FILM_OK && wanted->follow) {
+        status = follow(walk, merge);
+    }
+    if (status == FILM_OK && walk->filter != NULL) {
+        film_duration_filter_finish(walk->filter, film_recordings_end_ns(&reading->set),
+                                    write_merged, walk);
+    }
+    film_merge_close(merge);
+    return status;
+}
+
+static film_status
+write_log(film_reading *reading, const log_options *wanted)
+{
+    film_merge_range range = film_merge_everything();
+    uint64_t end_ns = film_recordings_end_ns(&reading->set);
+    log_walk walk = {reading, {0}, NULL, NULL, NULL};
+    film_error *error = &reading->error;
+    film_status status = film_selection_init(&walk.selection, &reading->set, error);
+
+    walk.selection.patterns = wanted->functions.items;
+    walk.selection.pattern_count = wanted->functions.count;
+    walk.selection.depth = wanted->depth < UINT32_MAX ? (uint32_t)wanted->depth : 0;
+    range.first_event = wanted->events.first;
+    range.end_event = wanted->events.end;
+    range.thread = (uint32_t)wanted->thread;
+    range.follow = wanted->follow;
+    if (wanted->from.is_given) {
+        range.from_ns = film_option_time_ns(&wanted->from, end_ns);
+    }
+    if (wanted->to.is_given) {
+        range.to_ns = film_option_time_ns(&wanted->to, end_ns);
+    }
+    if (status == FILM_OK && wanted->at_least.is_given) {
+        status = film_duration_filter_new(film_option_time_ns(&wanted->at_least, end_ns),
+                                          &walk.filter, error);
+    }
+    if (status == FILM_OK && wanted->format == FORMAT_TEXT) {
+        bool coloured = film_reading_wants_color(wanted->color);
+        status = film_log_text_new(&reading->set, coloured, &walk.text, error);
+    }
+    if (status == FILM_OK && wanted->format == FORMAT_JSON) {
+        status = film_log_json_new(&reading->set, &walk.json, error);
+    }
+    if (status == FILM_OK) {
+        status = wanted->format == FORMAT_XML
+                     ? film_log_xml_write(&reading->set, &range, &walk.selection,
+                                          &reading->output, error)
+                     : write_lines(&walk, wanted, &range);
+    }
+    film_log_text_free(walk.text);
+    film_log_json_free(walk.json);
+    film_duration_filter_free(walk.filter);
+    film_selection_reset(&walk.selection);
+    return status;
+}
+
+static int
+run(const film_command *command, int argc, char **argv)
+{
+    static const char *const formats[] = {"text", "json", "xml", NULL};
+    log_options wanted = {.events = {0, UINT64_MAX}};
+    const film_option options[] = {
+        {"format", 0, FILM_OPTION_CHOICE, "FORMAT",
+         "text (the default), json (dump's objects in order of time) or xml (calls "
+         "nested in their callers, thread after thread).",
+         &wanted.format, formats},
+        {"function", 'f', FILM_OPTION_LIST, "GLOB",
+         "Only functions whose name matches, like 'shop.*' or main; may be repeated.",
+         &wanted.functions, NULL},
+        {"thread", 't', FILM_OPTION_NUMBER, "N", "Only this thread (1 is the main one).",
+         &wanted.thread, NULL},
+        {"from", 0, FILM_OPTION_TIME, "TIME",
+         "Begin here: 1.5s, 20ms, 300us after the start, or 50% of the run.", &wanted.from,
+         NULL},
+        {"to", 0, FILM_OPTION_TIME, "TIME", "End here.", &wanted.to, NULL},
+        {"depth", 'd', FILM_OPTION_NUMBER, "N", "Only the outermost N levels of calls.",
+         &wanted.depth, NULL},
+        {"events", 'e', FILM_OPTION_RANGE, "A:B",
+         "Only events A up to, not including, B of each thread.", &wanted.events, NULL},
+        {"min-duration", 0, FILM_OPTION_TIME, "TIME",
+         "Leave out calls shorter than this. A call is printed once it has lasted long "
+         "enough, so with several threads lines may stand a little late.",
+         &wanted.at_least, NULL},
+        {"follow", 'F', FILM_OPTION_FLAG, NULL,
+         "Go on with a recording that is still being written, until its program ends.",
+         &wanted.follow, NULL},
+        {"color", 0, FILM_OPTION_CHOICE, "WHEN", "auto, always or never.", &wanted.color,
+         film_color_choices},
+        {0},
+    };
+    film_reading reading;
+    size_t count;
+    int code = FILM_EXIT_WRONG;
+
+    switch (film_options_parse(command, options, argc, argv, &count)) {
+    case FILM_OPTIONS_SHOWN:
+        code = FILM_EXIT_DONE;
+        break;
+    case FILM_OPTIONS_WRONG:
+        break;
+    case FILM_OPTIONS_READY:
+        if (wanted.format == FORMAT_XML && (wanted.follow || wanted.at_least.is_given)) {
+            film_command_fail(command, "--format xml does not go with %s",
+                              wanted.follow ? "--follow" : "--min-duration");
+        }
+        else if (film_reading_open(&reading, command, argv + 1, count)) {
+            code = film_reading_close(&reading, write_log(&reading, &wanted));
+        }
+        break;
+    }
+    film_free(wanted.functions.items);
+    return code;
+}
+
+const film_command film_command_log = {
+    "log",
+    "the run as an indented log of calls",
+    "[options] FILE...",
+    "Prints the run as a log, one line an event, indented by depth:\n"
+    "\n"
+    "     0.000134     12  run shop.cart.total  shop/cart.py:8\n"
+    "     0.000141      9    run shop.cart.price  shop/cart.py:20\n"
+    "     0.000150     22    end shop.cart.price  9.10us\n"
+    "\n"
+    "The columns are the time since the start in seconds, the thread in brackets where "
+    "there are several, and a line number: for run and resume the line of the caller, "
+    "else the line in the function itself. run and end are a call and its return; "
+    "yield, resume and throw belong to generators and coroutines; raise, handled and "
+    "unwind follow an exception.\n"
+    "\n"
+    "Several recordings (a program and its child processes) are merged by time, each "
+    "line marked with [process:thread]. What could steer a terminal is shown as an "
+    "escape (\\x1b).",
+    "filmstrip log train.film | less\n"
+    "filmstrip log train.film --function 'model.*' --depth 4\n"
+    "filmstrip log train.film --from 50% --min-duration 1ms\n"
+    "filmstrip log train.film train.*.film --format json\n"
+    "filmstrip log --follow server.film",
+    run,
+};

@@ -1,0 +1,329 @@
+/* hooks_trace.c: CPython 3.11, the trace and profile functions in C.
+ *
+ * The trace function alone sees exceptions, so it is used with them and the cheaper
+ * profile function without. Line events are turned off frame by frame while the program
+ * has no tracer of its own. Resuming is told from calling, and yielding from returning,
+ * by the instruction the frame stands on. There is no event for a handled exception: it
+ * follows from the exception table, as the interpreter itself decides by it next.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/compat.h"
+
+#if !FILM_HAS_MONITORING
+
+#include <opcode.h>
+
+#include "recorder/c_functions.h"
+#include "recorder/exception_table.h"
+#include "recorder/exceptions.h"
+#include "recorder/hooks.h"
+#include "recorder/stack.h"
+#include "recorder/trace_control.h"
+
+/* What the last exception event of this thread told, for the unwinds that follow. */
+static __thread struct {
+    uint64_t generation;
+    uint32_t type;
+    uint64_t message;
+} last_exception __attribute__((tls_model("initial-exec")));
+
+static inline int
+frame_opcode(const film_frame *frame)
+{
+    return _Py_OPCODE(*frame->prev_instr);
+}
+
+static void
+record_throw(film_context *context, film_frame *frame, PyObject *code_object,
+             const film_code *code)
+{
+    const PyThreadState *state = film_compat_thread_state();
+    uint32_t type;
+    uint64_t message;
+
+    /* The exception thrown in is the pending one here. */
+    if (state->curexc_value != NULL && PyExceptionInstance_Check(state->curexc_value)) {
+        film_exception_describe(state->curexc_value, NULL, &type, &message);
+    }
+    else {
+        film_exception_describe(state->curexc_type, state->curexc_value, &type,
+                                &message);
+    }
+    (void)film_stack_throw(context, frame, code_object, code,
+                           film_frame_unit(frame, code->first), type, message);
+}
+
+static inline void
+on_call(film_frame *frame)
+{
+    PyObject *code_object = film_frame_code(frame);
+    const film_code *code = film_code_of((PyCodeObject *)code_object, frame);
+    film_context *context;
+    int opcode;
+    bool written = true;
+
+    if (!code->target) {
+        return;
+    }
+    context = film_context_ready(frame);
+    if (FILM_UNLIKELY(context == NULL)) {
+        return;
+    }
+    opcode = frame_opcode(frame);
+    if (FILM_UNLIKELY(opcode != RESUME && opcode != RESUME_QUICK)) {
+        record_throw(context, frame, code_object, code);
+    }
+    else if (FILM_LIKELY((_Py_OPARG(*frame->prev_instr) & 3) == 0)) {
+        written = film_stack_call(context, frame, code_object, code);
+    }
+    else {
+        written = film_stack_resume(context, frame, code_object, code,
+                                    film_frame_unit(frame, code->first));
+    }
+    if (FILM_UNLIKELY(!written) && film_stack_may_retry(context)) {
+        on_call(frame);
+    }
+}
+
+/* The context with `frame` on top, or NULL. */
+static film_context *
+bring_to_top(film_frame *frame)
+{
+    PyObject *code_object = film_frame_code(frame);
+    const film_code *code = film_code_of((PyCodeObject *)code_object, frame);
+    film_context *context;
+
+    if (!code->target) {
+        return NULL;
+    }
+    context = film_context_ready(frame);
+    if (context == NULL) {
+        return NULL;
+    }
+    if (!film_stack_focus(context, frame, code_object, code)) {
+        return film_stack_may_retry(context) ? bring_to_top(frame) : NULL;
+    }
+    return context;
+}
+
+static bool
+record_unwind(film_context *context, film_frame *frame)
+{
+    bool known = last_exception.generation == film_the_session.generation;
+
+    if (!film_append_exception(context->thread, FILM_KIND_UNWIND,
+                               film_frame_unit(frame, context->top->first),
+                               known ? last_exception.type : 0,
+                               known ? last_exception.message : 0)) {
+        return false;
+    }
+    film_stack_end_top(context);
+    return true;
+}
+
+static inline void
+on_return(film_frame *frame, const PyObject *value)
+{
+    film_context *context = &film_this_thread;
+    bool written;
+
+    if (FILM_UNLIKELY(context->token != film_the_session.token) ||
+        FILM_UNLIKELY(!film_stack_is_top(context, frame, film_frame_code(frame)))) {
+        context = bring_to_top(frame);
+        if (context == NULL) {
+            return;
+        }
+    }
+    if (FILM_UNLIKELY(value == NULL)) {
+        written = record_unwind(context, frame);
+    }
+    else if (FILM_UNLIKELY(frame_opcode(frame) == YIELD_VALUE)) {
+        written = film_stack_yield_top(context, frame);
+    }
+    else {
+        written = film_stack_return_top(context, frame);
+    }
+    if (FILM_UNLIKELY(!written) && film_stack_may_retry(context)) {
+        on_return(frame, value);
+    }
+}
+
+/* FOR_ITER and SEND swallow a StopIteration they report, and go on. */
+static bool
+is_swallowed(const film_frame *frame, PyObject *type)
+{
+    int opcode = frame_opcode(frame);
+
+    return (opcode == FOR_ITER || opcode == SEND) && PyType_Check(type) &&
+           PyType_IsSubtype((PyTypeObject *)type, (PyTypeObject *)PyExc_StopIteration);
+}
+
+static void
+on_exception(film_frame *frame, PyObject *arg)
+{
+    film_context *context = bring_to_top(frame);
+    PyObject *type = PyTuple_GET_ITEM(arg, 0), *value = PyTuple_GET_ITEM(arg, 1);
+    uint32_t unit, handler;
+
+    if (context == NULL) {
+        return;
+    }
+    unit = film_frame_unit(frame, context->top->first);
+    film_exception_describe(PyExceptionInstance_Check(value) ? value : type, value,
+                            &last_exception.type, &last_exception.message);
+    last_exception.generation = film_the_session.generation;
+    if (!film_append_exception(context->thread, FILM_KIND_RAISE, unit,
+                               last_exception.type, last_exception.message)) {
+        if (film_stack_may_retry(context)) {
+            on_exception(frame, arg);
+        }
+        return;
+    }
+    if (!is_swallowed(frame, type) &&
+        film_exception_table_find((PyCodeObject *)film_frame_code(frame), unit,
+                                  &handler)) {
+        (void)film_append_exception(context->thread, FILM_KIND_HANDLED, handler,
+                                    last_exception.type, last_exception.message);
+    }
+}
+
+static void
+on_c_function(film_frame *frame, film_kind kind, PyObject *callable)
+{
+    film_context *context = bring_to_top(frame);
+    uint32_t function;
+
+    if (context == NULL || callable == NULL ||
+        !film_c_function_id(callable, &function)) {
+        return;
+    }
+    if (!film_append_c(context->thread, kind, function,
+                       film_frame_unit(frame, context->top->first)) &&
+        film_stack_may_retry(context)) {
+        on_c_function(frame, kind, callable);
+    }
+}
+
+static int
+trace_event(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
+{
+    if (FILM_UNLIKELY(film_control_is_stale(film_compat_thread_state()))) {
+        film_control_take_all();
+    }
+    switch (what) {
+    case PyTrace_CALL:
+        if (FILM_LIKELY(self == NULL)) {
+            frame->f_trace_lines = 0;
+        }
+        on_call(frame->f_frame);
+        break;
+    case PyTrace_RETURN:
+        if (FILM_LIKELY(self == NULL)) {
+            /* The frame may live on: a generator's, or one in a traceback. */
+            frame->f_trace_lines = 1;
+        }
+        on_return(frame->f_frame, arg);
+        break;
+    case PyTrace_EXCEPTION:
+        on_exception(frame->f_frame, arg);
+        break;
+    default:
+        if (self == NULL) {
+            frame->f_trace_lines = 0; /* was open when the recording began */
+        }
+        break;
+    }
+    if (FILM_UNLIKELY(self != NULL)) {
+        return film_control_call_trace(self, frame, what, arg);
+    }
+    return 0;
+}
+
+static int
+profile_event(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
+{
+    bool calls_too = film_the_control.trace == NULL;
+
+    if (FILM_UNLIKELY(film_control_is_stale(film_compat_thread_state()))) {
+        film_control_take_all();
+    }
+    switch (what) {
+    case PyTrace_CALL:
+        if (calls_too) {
+            on_call(frame->f_frame);
+        }
+        break;
+    case PyTrace_RETURN:
+        if (calls_too) {
+            on_return(frame->f_frame, arg);
+        }
+        break;
+    case PyTrace_C_CALL:
+    case PyTrace_C_RETURN:
+    case PyTrace_C_EXCEPTION:
+        if (film_the_session.options.c_calls) {
+            on_c_function(frame->f_frame,
+                          what == PyTrace_C_CALL     ? FILM_KIND_C_CALL
+                          : what == PyTrace_C_RETURN ? FILM_KIND_C_RETURN
+                                                     : FILM_KIND_C_RAISE,
+                          arg);
+        }
+        break;
+    default:
+        break;
+    }
+    if (FILM_UNLIKELY(self != NULL)) {
+        return film_control_call_profile(self, frame, what, arg);
+    }
+    return 0;
+}
+
+int
+film_hooks_prepare(PyObject *Py_UNUSED(module))
+{
+    return 0;
+}
+
+bool
+film_hooks_reserve(void)
+{
+    return true;
+}
+
+bool
+film_hooks_install(void)
+{
+    const film_session_options *options = &film_the_session.options;
+
+    if (!film_control_watch()) {
+        return false;
+    }
+    film_the_control.trace = options->exceptions ? trace_event : NULL;
+    film_the_control.profile =
+        !options->exceptions || options->c_calls ? profile_event : NULL;
+    film_control_take_all();
+    return true;
+}
+
+void
+film_hooks_check_control(void)
+{
+    const film_control *control = &film_the_control;
+    const PyThreadState *state =
+        PyInterpreterState_ThreadHead(PyInterpreterState_Main());
+
+    for (; state != NULL; state = PyThreadState_Next((PyThreadState *)(uintptr_t)state)) {
+        if ((control->trace != NULL && state->c_tracefunc != control->trace) ||
+            (control->profile != NULL && state->c_profilefunc != control->profile)) {
+            film_session_lost_control("a thread's trace function was replaced", 1);
+        }
+    }
+}
+
+void
+film_hooks_remove(void)
+{
+    film_control_release_all();
+    film_control_unwatch();
+}
+
+#endif

@@ -1,0 +1,1 @@
+"""What the proofs share: reference tracers, generated programs, readings of films."""
