@@ -91,7 +91,7 @@ install-$(1): build/$(1)/build.ninja
 	@PATH="$(CURDIR)/$(TOOLS):$$$$PATH" $(TOOLS)/meson compile -C build/$(1) -j $(JOBS) > build/$(1).log \
 	    || { cat build/$(1).log; exit 1; }
 	@grep -A4 'warning:' build/$(1).log || true
-	@PATH="$(CURDIR)/$(TOOLS):$$$$PATH" $(TOOLS)/meson install -C build/$(1) --only-changed --quiet
+	@PATH="$(CURDIR)/$(TOOLS):$$$$PATH" $(TOOLS)/meson install -C build/$(1) --only-changed --quiet --no-rebuild
 	@printf '#!%s\nfrom filmstrip.__main__ import main\nraise SystemExit(main())\n' \
 	    "$(CURDIR)/.venvs/$(1)/bin/python" > .venvs/$(1)/bin/filmstrip
 	@chmod +x .venvs/$(1)/bin/filmstrip
@@ -132,20 +132,35 @@ test: build-c build-asan build/stamps/system-test $(addprefix install-,$(VERSION
 	@PATH="$(CURDIR)/$(TOOLS):$$PATH" $(TOOLS)/python tools/run_tests.py --jobs $(JOBS) \
 	    --missing "$(shell tools/find_pythons --missing)" $(VERSIONS)
 
+FORMATTED := $(wildcard src/*/*.[ch] include/filmstrip/*.h tests/unit/*.[ch] \
+	tests/fault/*.[ch] tests/fuzz/*.[ch] bench/*.[ch])
+
 .PHONY: check
 check: build-c build/stamps/tools-check ## formatters and linters
-	@$(TOOLS)/python tools/check_layers.py
-	@$(TOOLS)/clang-format --dry-run -Werror $(wildcard src/*/*.[ch] include/filmstrip/*.h tests/*/*.[ch])
-	@if command -v cppcheck >/dev/null; then \
-	    cppcheck --quiet --std=c11 --library=python --enable=warning,performance,portability \
+	@failed=; \
+	try() { "$$@" || failed=1; }; \
+	try $(TOOLS)/python tools/check_layers.py; \
+	for file in $(FORMATTED); do \
+	    $(TOOLS)/clang-format "$$file" | cmp -s - "$$file" || \
+	        { echo "$$file: not formatted; type: make format" >&2; failed=1; }; \
+	done; \
+	if command -v cppcheck >/dev/null; then \
+	    try cppcheck --quiet --std=c11 --library=python --enable=warning,performance,portability \
 	        --inline-suppr --error-exitcode=1 --suppress=missingIncludeSystem \
 	        --suppress=normalCheckLevelMaxBranches -D__x86_64__ -D__linux__ \
 	        -I include -I src -j $(JOBS) src; \
-	else echo "cppcheck is missing: that check is skipped (Debian: apt-get install cppcheck)"; fi
-	@$(TOOLS)/ruff check .
-	@$(TOOLS)/ruff format --check python tools tests/python
-	@$(TOOLS)/mypy
-	@echo "checks passed"
+	else echo "cppcheck is missing: that check is skipped (Debian: apt-get install cppcheck)"; fi; \
+	try $(TOOLS)/ruff check .; \
+	try $(TOOLS)/ruff format --check .; \
+	try $(TOOLS)/mypy; \
+	if [ -n "$$failed" ]; then echo "checks failed"; exit 1; fi; \
+	echo "checks passed"
+
+.PHONY: format
+format: build/stamps/tools-check ## formats C and Python files in place
+	@$(TOOLS)/clang-format -i $(FORMATTED)
+	@$(TOOLS)/ruff check --quiet --fix . || true
+	@$(TOOLS)/ruff format --quiet .
 
 .PHONY: bench
 bench: have-python ## measures against the bare program and against peers

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import resource
 import sys
 import threading
 import time
@@ -21,8 +22,10 @@ import workloads  # noqa: E402
 
 
 def timed(work: Callable[[], object]) -> dict[str, float]:
-    """Seconds on the wall, of this thread and of the whole process."""
+    """Seconds on the wall, of this thread and of the whole process; how often the
+    thread waited for something of its own accord."""
     gc.collect()
+    waits = resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
     process = time.process_time()
     thread = time.thread_time()
     wall = time.perf_counter()
@@ -31,6 +34,7 @@ def timed(work: Callable[[], object]) -> dict[str, float]:
         "wall": time.perf_counter() - wall,
         "thread": time.thread_time() - thread,
         "process": time.process_time() - process,
+        "waits": resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw - waits,
     }
 
 
@@ -100,39 +104,44 @@ class Filmstrip(Tool):
 
 
 class VizTracer(Tool):
-    """Its C functions off, a buffer that holds one run."""
+    """Its C functions off. Each run gets a new buffer that holds all of it, as a
+    program that is recorded once does; a buffer used before is faster (its pages are
+    there already), which `warm` tells."""
 
     def prepare(self) -> None:
         import viztracer
 
-        self.tracer = viztracer.VizTracer(
-            ignore_c_function=True,
-            tracer_entries=3_000_000,
-            output_file=self.request["film"] + ".json",
-            verbose=0,
-        )
+        self.module = viztracer
+        self.path = self.request["film"] + ".json"
 
     def start(self) -> None:
+        self.tracer = self.module.VizTracer(
+            ignore_c_function=True,
+            tracer_entries=3_000_000,
+            output_file=self.path,
+            verbose=0,
+        )
         self.tracer.start()
 
     def forget(self) -> None:
+        self.tracer.stop()
         self.tracer.clear()
+        self.start()
 
     def stop(self) -> None:
         self.tracer.stop()
 
     def finish(self, work: workloads.Workload) -> dict[str, object]:
-        if not self.request.get("save"):
-            return {}
         self.tracer.clear()
         self.tracer.start()
-        work()
+        warm = timed(work)
         self.tracer.stop()
+        if not self.request.get("save"):
+            return {"warm": warm}
         saved = timed(self.tracer.save)
-        path = self.request["film"] + ".json"
-        size = os.stat(path).st_size
-        os.unlink(path)
-        return {"save": saved, "size": size}
+        size = os.stat(self.path).st_size
+        os.unlink(self.path)
+        return {"warm": warm, "save": saved, "size": size}
 
 
 class CProfile(Tool):
@@ -176,9 +185,9 @@ TOOLS = {
 def measure_time(request: dict) -> dict:
     """Bare runs, then the same number and more with the tool on, in one process."""
     work = workloads.get(request["workload"])
-    tool = TOOLS[request["tool"]](request)
     work()
     bare = [timed(work) for _ in range(request["runs"])]
+    tool = TOOLS[request["tool"]](request)  # not before: VizTracer's import has effects
     tool.start()
     first = timed(work)
     runs = []
@@ -260,7 +269,7 @@ def measure_open(request: dict) -> dict:
 
     def look() -> None:
         film = filmstrip.open(request["film"])
-        sum(thread.events for thread in film.threads)
+        sum(thread.end_event - thread.first_event for thread in film.threads)
         film.close()
 
     return {"runs": [timed(look) for _ in range(request["runs"])]}

@@ -133,7 +133,8 @@ def build_make_film(python: Python) -> pathlib.Path:
         return made
     BUILD.mkdir(parents=True, exist_ok=True)
     try:
-        zstd = run(["pkg-config", "--static", "--libs", "libzstd"], "pkg-config").split()
+        command = ["pkg-config", "--static", "--libs", "libzstd"]
+        zstd = run(command, "pkg-config").split()
     except (PreparationError, OSError):
         zstd = ["-lzstd"]
     run(

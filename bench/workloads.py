@@ -72,10 +72,11 @@ def chaos() -> Workload:
     class Runner:
         """Stands in for pyperf's: keeps the function that main would have timed."""
 
-        metadata: dict[str, object] = {}
+        def __init__(self) -> None:
+            self.metadata: dict[str, object] = {}
 
-        def bench_time_func(self, name: str, function: Callable[..., object], *args):
-            captured.append(lambda: function(1, *args))
+        def bench_func(self, name: str, function: Callable[..., object], *args):
+            captured.append(lambda: function(*args))
 
     module.main(
         Runner(),
@@ -93,7 +94,7 @@ def chaos() -> Workload:
 
 def hexiom() -> Workload:
     module = load_benchmark("hexiom")
-    return lambda: module.main(15, module.DEFAULT_LEVEL)
+    return lambda: module.main(24, module.DEFAULT_LEVEL)
 
 
 def pyflate() -> Workload:
@@ -105,7 +106,12 @@ def pyflate() -> Workload:
 
 def nqueens() -> Workload:
     bench = load_benchmark("nqueens").bench_n_queens
-    return lambda: bench(8)
+
+    def work() -> None:
+        for _ in range(2):
+            bench(8)
+
+    return work
 
 
 def _fib(n: int) -> int:
@@ -114,7 +120,7 @@ def _fib(n: int) -> int:
 
 def fib() -> Workload:
     def work() -> None:
-        for _ in range(6):
+        for _ in range(12):
             _fib(25)
 
     return work
@@ -159,7 +165,7 @@ async def _pipelines(pipelines: int, items: int) -> int:
 
 
 def asyncio_tasks() -> Workload:
-    return lambda: asyncio.run(_pipelines(20, 60))
+    return lambda: asyncio.run(_pipelines(80, 100))
 
 
 def _raise_and_catch(number: int) -> int:
@@ -173,7 +179,7 @@ def raise_each_call() -> Workload:
     """One raise a call: the dearest case for code that is no target."""
 
     def work() -> None:
-        for number in range(400_000):
+        for number in range(800_000):
             _raise_and_catch(number)
 
     return work

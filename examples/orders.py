@@ -6,7 +6,6 @@ exception that is handled, threads. `make demo` records it.
 
 from __future__ import annotations
 
-import dataclasses
 import queue
 import random
 import threading
@@ -19,10 +18,10 @@ class OutOfStock(Exception):
     pass
 
 
-@dataclasses.dataclass
 class Order:
-    number: int
-    items: list[int]  # the size of each item
+    def __init__(self, number: int, items: list[int]) -> None:
+        self.number = number
+        self.items = items  # the size of each
 
 
 class Shelf:

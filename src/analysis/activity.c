@@ -16,8 +16,8 @@ struct film_activity {
     film_progress *progress;
     entry *entries; /* owned, outermost first */
     size_t count, capacity;
-    size_t frames;       /* entries that are frames */
-    uint64_t top_serial; /* of the innermost frame; 0: none */
+    size_t frames;           /* entries that are frames */
+    uint64_t top_serial;     /* of the innermost frame; 0: none */
     const film_event *event; /* read, not yet given */
     size_t keep;             /* mending: entries that stay */
     bool mending, ended;
@@ -62,7 +62,8 @@ film_activity_close(film_activity *activity)
 static bool
 enters_frame(uint8_t kind)
 {
-    return kind == FILM_KIND_CALL || kind == FILM_KIND_RESUME || kind == FILM_KIND_THROW;
+    return kind == FILM_KIND_CALL || kind == FILM_KIND_RESUME ||
+           kind == FILM_KIND_THROW;
 }
 
 static bool
@@ -96,7 +97,8 @@ agrees(const film_activity *activity, const film_event *event)
     if (event->frame == 0) {
         return true;
     }
-    return activity->top_serial == event->frame && activity->frames == event->depth + 1u;
+    return activity->top_serial == event->frame &&
+           activity->frames == event->depth + 1u;
 }
 
 /* Frame number `index` of the stack before the event; `count` tells how many. */
@@ -212,8 +214,8 @@ static film_status
 apply(film_activity *activity, film_step *step, film_error *error)
 {
     const film_event *event = activity->event;
-    bool top_is_c = activity->count > 0 &&
-                    activity->entries[activity->count - 1].serial == 0;
+    bool top_is_c =
+        activity->count > 0 && activity->entries[activity->count - 1].serial == 0;
     bool pushed = true;
 
     step->time_ns = event->time_ns;

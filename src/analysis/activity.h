@@ -22,7 +22,7 @@ typedef enum film_step_kind {
 } film_step_kind;
 
 typedef struct film_step {
-    uint64_t time_ns;       /* of the recording, not shifted */
+    uint64_t time_ns;        /* of the recording, not shifted */
     const film_event *event; /* borrowed until the next step; NULL when the step was
                                 supplied to keep the balance */
     film_step_kind kind;

@@ -137,8 +137,8 @@ film_call_tree_add_thread(film_call_tree *tree, size_t recording, uint32_t threa
     uint32_t current = 0;
     uint64_t last_ns = 0;
 
-    FILM_TRY(film_activity_open(tree->functions->set, recording, thread, &activity,
-                                error));
+    FILM_TRY(
+        film_activity_open(tree->functions->set, recording, thread, &activity, error));
     while ((status = film_activity_next(activity, &step, error)) == FILM_OK) {
         if (step.time_ns > last_ns) {
             tree->nodes[current].own_ns += step.time_ns - last_ns;

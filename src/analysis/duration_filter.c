@@ -21,6 +21,7 @@ typedef struct lane { /* one thread of one recording */
 } lane;
 
 struct film_duration_filter {
+    const film_recordings *set; /* borrowed */
     uint64_t at_least_ns;
     lane *lanes; /* owned */
     size_t count, capacity;
@@ -28,13 +29,14 @@ struct film_duration_filter {
 };
 
 film_status
-film_duration_filter_new(uint64_t at_least_ns, film_duration_filter **out,
-                         film_error *error)
+film_duration_filter_new(const film_recordings *set, uint64_t at_least_ns,
+                         film_duration_filter **out, film_error *error)
 {
     *out = film_alloc(sizeof(**out));
     if (*out == NULL) {
         return film_fail(error, FILM_NO_MEMORY, "not enough memory");
     }
+    (*out)->set = set;
     (*out)->at_least_ns = at_least_ns;
     return FILM_OK;
 }
@@ -81,7 +83,8 @@ lane_of(film_duration_filter *filter, const film_merged *merged)
 static bool
 enters(uint8_t kind)
 {
-    return kind == FILM_KIND_CALL || kind == FILM_KIND_RESUME || kind == FILM_KIND_THROW;
+    return kind == FILM_KIND_CALL || kind == FILM_KIND_RESUME ||
+           kind == FILM_KIND_THROW;
 }
 
 static bool
@@ -133,6 +136,22 @@ hold(lane *to, const film_merged *merged, film_error *error)
     return FILM_OK;
 }
 
+/* Whether a call that is not held was long enough. One whose entry was given was; this
+ * tells of those whose entry lies before the walk or before the recording. */
+static bool
+lasted(const film_duration_filter *filter, const film_merged *merged)
+{
+    const film_frame *closed = film_cursor_closed(merged->cursor);
+    uint64_t enter_ns;
+
+    if (closed == NULL) {
+        return true;
+    }
+    enter_ns = film_reader_ticks_to_ns(filter->set->items[merged->recording].reader,
+                                       closed->enter_tick);
+    return merged->event->time_ns - enter_ns >= filter->at_least_ns;
+}
+
 film_status
 film_duration_filter_add(film_duration_filter *filter, const film_merged *merged,
                          film_duration_taker take, void *context, film_error *error)
@@ -151,6 +170,9 @@ film_duration_filter_add(film_duration_filter *filter, const film_merged *merged
                 own->count = i - 1; /* too short: it and all inside it go */
                 return FILM_OK;
             }
+        }
+        if (!lasted(filter, merged)) {
+            return FILM_OK;
         }
     }
     if (enters(event->kind) || own->count > 0) {

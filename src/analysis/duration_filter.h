@@ -13,9 +13,10 @@ typedef struct film_duration_filter film_duration_filter;
 /* Receives what passes. `merged->cursor` is NULL for events that were held. */
 typedef void (*film_duration_taker)(void *context, const film_merged *merged);
 
+/* The caller owns *out; it borrows the set. */
 FILM_NODISCARD film_status
-film_duration_filter_new(uint64_t at_least_ns, film_duration_filter **out,
-                         film_error *error);
+film_duration_filter_new(const film_recordings *set, uint64_t at_least_ns,
+                         film_duration_filter **out, film_error *error);
 
 void
 film_duration_filter_free(film_duration_filter *filter);

@@ -14,8 +14,8 @@ typedef struct id_map {
 } id_map;
 
 struct film_function_ids {
-    id_map codes;   /* by code id */
-    id_map strings; /* C functions, by string id */
+    id_map codes;     /* by code id */
+    id_map strings;   /* C functions, by string id */
     uint32_t unknown; /* number + 1 of code the tables do not hold */
 };
 
@@ -53,7 +53,8 @@ hash_function(const film_function *function)
     uint64_t hash = film_hash(function->function.data, function->function.length);
 
     hash = film_digest_mix(hash, film_hash(function->file.data, function->file.length));
-    return film_digest_mix(hash, function->first_line + (function->is_c ? 1ull << 32 : 0));
+    return film_digest_mix(hash,
+                           function->first_line + (function->is_c ? 1ull << 32 : 0));
 }
 
 static uint32_t
@@ -137,7 +138,8 @@ describe_code(const film_code *code, film_function *function)
 }
 
 uint32_t
-film_functions_number(film_functions *functions, size_t recording, uint32_t step_function)
+film_functions_number(film_functions *functions, size_t recording,
+                      uint32_t step_function)
 {
     struct film_function_ids *ids = &functions->ids[recording];
     const film_reader *reader = functions->set->items[recording].reader;
@@ -147,8 +149,9 @@ film_functions_number(film_functions *functions, size_t recording, uint32_t step
 
     if (step_function & FILM_C_FUNCTION && step_function != FILM_NO_CODE) {
         uint32_t string = step_function & ~FILM_C_FUNCTION;
-        slot = string < film_reader_string_count(reader) ? slot_of(&ids->strings, string)
-                                                         : &ids->unknown;
+        slot = string < film_reader_string_count(reader)
+                   ? slot_of(&ids->strings, string)
+                   : &ids->unknown;
         if (slot != NULL && *slot == 0) {
             describe_c_function(reader, string, &function);
         }

@@ -39,6 +39,7 @@ film_functions_reset(film_functions *functions);
 /* The number of a step's function (see activity.h); FILM_NO_FUNCTION when memory is
  * out. */
 uint32_t
-film_functions_number(film_functions *functions, size_t recording, uint32_t step_function);
+film_functions_number(film_functions *functions, size_t recording,
+                      uint32_t step_function);
 
 #endif

@@ -139,7 +139,8 @@ add_threads(film_merge *merge, film_error *error)
         const film_reader *reader = merge->set->items[i].reader;
         size_t threads = film_reader_thread_count(reader);
         for (; merge->known[i] < threads; merge->known[i]++) {
-            const film_thread_info *thread = film_reader_thread(reader, merge->known[i]);
+            const film_thread_info *thread =
+                film_reader_thread(reader, merge->known[i]);
             if (merge->range.thread != 0 && merge->range.thread != thread->id) {
                 continue;
             }
@@ -165,8 +166,9 @@ film_merge_open(const film_recordings *set, const film_merge_range *range,
     merge->set = set;
     merge->range = *range;
     merge->known = film_alloc_array(set->count, sizeof(*merge->known));
-    status = merge->known == NULL ? film_fail(error, FILM_NO_MEMORY, "not enough memory")
-                                  : add_threads(merge, error);
+    status = merge->known == NULL
+                 ? film_fail(error, FILM_NO_MEMORY, "not enough memory")
+                 : add_threads(merge, error);
     if (status != FILM_OK) {
         film_merge_close(merge);
         return status;

@@ -12,9 +12,9 @@ typedef struct film_merge film_merge;
 /* What to walk. Zeroed it means nothing; film_merge_everything means all. Times are
  * of the common line (recordings.h). */
 typedef struct film_merge_range {
-    uint64_t from_ns, to_ns;           /* times outside are not given */
-    uint64_t first_event, end_event;   /* numbers outside are not given */
-    uint32_t thread;                   /* 0: all */
+    uint64_t from_ns, to_ns;         /* times outside are not given */
+    uint64_t first_event, end_event; /* numbers outside are not given */
+    uint32_t thread;                 /* 0: all */
     bool follow; /* cursors stay open at their end, for film_merge_refresh */
 } film_merge_range;
 

@@ -10,7 +10,7 @@
 #define FILM_PROGRESS_STRIDE 65536u
 
 typedef struct film_progress {
-    uint64_t done;                              /* events walked so far */
+    uint64_t done;                                /* events walked so far */
     void (*show)(struct film_progress *progress); /* called after `done` grew */
 } film_progress;
 

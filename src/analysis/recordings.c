@@ -46,8 +46,7 @@ film_recordings_open(film_recordings *set, char *const *paths, size_t count,
         return film_fail(error, FILM_NO_MEMORY, "not enough memory");
     }
     for (size_t i = 0; i < count; i++) {
-        film_status status =
-            film_reader_open(paths[i], &set->items[i].reader, error);
+        film_status status = film_reader_open(paths[i], &set->items[i].reader, error);
         if (status != FILM_OK) {
             name_path(error, paths[i]);
             film_recordings_close(set);

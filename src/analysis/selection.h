@@ -7,10 +7,10 @@
 #include "analysis/recordings.h"
 
 typedef struct film_selection {
-    const film_recordings *set;   /* borrowed */
-    char *const *patterns;        /* borrowed: globs over module.qualname */
-    size_t pattern_count;         /* 0: every function */
-    uint32_t depth;               /* frames deeper than this are left out; 0: none */
+    const film_recordings *set; /* borrowed */
+    char *const *patterns;      /* borrowed: globs over module.qualname */
+    size_t pattern_count;       /* 0: every function */
+    uint32_t depth;             /* frames deeper than this are left out; 0: none */
     struct film_selection_codes *codes; /* owned: per recording, what each code got */
 } film_selection;
 

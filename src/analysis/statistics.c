@@ -66,7 +66,8 @@ static size_t
 slot_of(const film_statistics *statistics, uint32_t caller, uint32_t callee)
 {
     uint64_t key = (uint64_t)caller << 32 | callee;
-    size_t slot = (size_t)((key * 0x9E3779B97F4A7C15u) >> 32) & (statistics->slot_count - 1);
+    size_t slot =
+        (size_t)((key * 0x9E3779B97F4A7C15u) >> 32) & (statistics->slot_count - 1);
 
     for (;;) {
         uint32_t edge = statistics->slots[slot];
@@ -236,8 +237,8 @@ film_statistics_add_thread(film_statistics *statistics, size_t recording,
     film_step step;
     film_status status;
 
-    FILM_TRY(film_activity_open(statistics->functions->set, recording, thread, &activity,
-                                error));
+    FILM_TRY(film_activity_open(statistics->functions->set, recording, thread,
+                                &activity, error));
     statistics->depth = 0;
     while ((status = film_activity_next(activity, &step, error)) == FILM_OK) {
         if (step.kind == FILM_STEP_ENTER) {

@@ -31,7 +31,8 @@ typedef struct film_statistics film_statistics;
 
 /* The caller owns *out; it borrows `functions`. */
 FILM_NODISCARD film_status
-film_statistics_new(film_functions *functions, film_statistics **out, film_error *error);
+film_statistics_new(film_functions *functions, film_statistics **out,
+                    film_error *error);
 
 void
 film_statistics_free(film_statistics *statistics);

@@ -111,7 +111,8 @@ summarize(film_reading *reading, const finding *found)
     if (info->lost > 0) {
         FILM_OUTPUT_LITERAL(output, "note: ");
         film_output_u64(output, info->lost);
-        FILM_OUTPUT_LITERAL(output, " events were lost while recording; info says why\n");
+        FILM_OUTPUT_LITERAL(output,
+                            " events were lost while recording; info says why\n");
     }
 }
 

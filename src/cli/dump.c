@@ -64,11 +64,11 @@ run(const film_command *command, int argc, char **argv)
 {
     dump_options wanted = {{0, UINT64_MAX}, 0};
     const film_option options[] = {
-        {"thread", 't', FILM_OPTION_NUMBER, "N", "Only this thread (1 is the main one).",
-         &wanted.thread, NULL},
+        {"thread", 't', FILM_OPTION_NUMBER, "N",
+         "Only this thread (1 is the main one).", &wanted.thread, NULL},
         {"events", 'e', FILM_OPTION_RANGE, "A:B",
-         "Only events A up to, not including, B; either may be left out.", &wanted.events,
-         NULL},
+         "Only events A up to, not including, B; either may be left out.",
+         &wanted.events, NULL},
         {0},
     };
     film_reading reading;

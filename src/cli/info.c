@@ -79,7 +79,8 @@ walk_losses(film_reader *reader, uint32_t thread, uint64_t first, uint64_t count
     while (film_cursor_next(cursor, &event, NULL) == FILM_OK &&
            event->number < first + count) {
         if (event->kind == FILM_KIND_LOST) {
-            add_loss(losses, film_reader_string(reader, event->text), event->count, false);
+            add_loss(losses, film_reader_string(reader, event->text), event->count,
+                     false);
         }
         else if (event->kind == FILM_KIND_LOST_CONTROL) {
             add_loss(losses, film_reader_string(reader, event->text), 1, true);
@@ -123,7 +124,8 @@ film_info_ending(const film_reader *reader, char room[256])
         return "still running";
     }
     if (info->ending == FILM_ENDING_DIED) {
-        return "its process went away without closing the recording (killed or crashed)";
+        return "its process went away without closing the recording (killed or "
+               "crashed)";
     }
     if (signal_name != NULL && signal_name[0] != '\0') {
         snprintf(room, 256, "ended by signal %.200s", signal_name);
@@ -163,8 +165,8 @@ run(const film_command *command, int argc, char **argv)
 {
     bool json = false;
     const film_option options[] = {
-        {"json", 0, FILM_OPTION_FLAG, NULL, "One JSON object a line for each recording.",
-         &json, NULL},
+        {"json", 0, FILM_OPTION_FLAG, NULL,
+         "One JSON object a line for each recording.", &json, NULL},
         {0},
     };
     film_reading reading;

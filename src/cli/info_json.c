@@ -21,9 +21,9 @@ static void
 put_meta(film_reader *reader, film_output *output)
 {
     static const char *const keys[] = {
-        "program",        "argv",    "python",  "implementation", "platform",
-        "host_hash",      "cwd",     "command", "targets",        "excludes",
-        "options",        "started", "ended",   "exit_status",    "exit_signal",
+        "program",        "argv",       "python",  "implementation", "platform",
+        "host_hash",      "cwd",        "command", "targets",        "excludes",
+        "options",        "started",    "ended",   "exit_status",    "exit_signal",
         "exit_exception", "parent_pid",
     };
 
@@ -139,8 +139,8 @@ put_thread(film_reader *reader, const film_thread_info *thread, film_output *out
         if (place.line != 0) {
             put_number(output, ",\"line\":", place.line);
         }
-        film_output_text(output, place.running ? ",\"running\":true}"
-                                               : ",\"running\":false}");
+        film_output_text(output,
+                         place.running ? ",\"running\":true}" : ",\"running\":false}");
     }
     film_output_byte(output, '}');
 }

@@ -74,11 +74,14 @@ print_size(const film_info *info, film_output *output)
 {
     print_key(output, "size");
     print_bytes(output, info->file_bytes);
-    if (info->events > 0) {
+    /* An open recording holds windows that are not filled yet: the ratio says nothing.
+     */
+    if (info->events > 0 && info->ending == FILM_ENDING_CLOSED) {
         film_output_format(output, ", %.2f an event",
                            (double)info->file_bytes / (double)info->events);
     }
-    if (info->disk_bytes > info->file_bytes + 4096 || info->disk_bytes < info->file_bytes) {
+    if (info->disk_bytes > info->file_bytes + 4096 ||
+        info->disk_bytes < info->file_bytes) {
         FILM_OUTPUT_LITERAL(output, "; ");
         print_bytes(output, info->disk_bytes);
         FILM_OUTPUT_LITERAL(output, " on disk");
@@ -117,7 +120,8 @@ print_losses(film_reader *reader, film_output *output)
         FILM_OUTPUT_LITERAL(output, " older events, by the ring\n");
     }
     if (info->stopped_early) {
-        print_row(output, "stopped", "early: the recording could not be written further");
+        print_row(output, "stopped",
+                  "early: the recording could not be written further");
     }
 }
 
@@ -186,7 +190,8 @@ film_info_print(film_reader *reader, const char *path, film_output *output)
     film_output_u64(output, info->pid);
     if (film_reader_meta(reader, "parent_pid") != NULL) {
         FILM_OUTPUT_LITERAL(output, ", child of ");
-        film_output_display(output, film_text_of(film_reader_meta(reader, "parent_pid")));
+        film_output_display(output,
+                            film_text_of(film_reader_meta(reader, "parent_pid")));
     }
     film_output_byte(output, '\n');
     print_row(output, "ended", film_info_ending(reader, room));

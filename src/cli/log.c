@@ -145,8 +145,9 @@ write_log(film_reading *reading, const log_options *wanted)
         range.to_ns = film_option_time_ns(&wanted->to, end_ns);
     }
     if (status == FILM_OK && wanted->at_least.is_given) {
-        status = film_duration_filter_new(film_option_time_ns(&wanted->at_least, end_ns),
-                                          &walk.filter, error);
+        status = film_duration_filter_new(
+            &reading->set, film_option_time_ns(&wanted->at_least, end_ns), &walk.filter,
+            error);
     }
     if (status == FILM_OK && wanted->format == FORMAT_TEXT) {
         bool coloured = film_reading_wants_color(wanted->color);
@@ -181,11 +182,11 @@ run(const film_command *command, int argc, char **argv)
         {"function", 'f', FILM_OPTION_LIST, "GLOB",
          "Only functions whose name matches, like 'shop.*' or main; may be repeated.",
          &wanted.functions, NULL},
-        {"thread", 't', FILM_OPTION_NUMBER, "N", "Only this thread (1 is the main one).",
-         &wanted.thread, NULL},
+        {"thread", 't', FILM_OPTION_NUMBER, "N",
+         "Only this thread (1 is the main one).", &wanted.thread, NULL},
         {"from", 0, FILM_OPTION_TIME, "TIME",
-         "Begin here: 1.5s, 20ms, 300us after the start, or 50% of the run.", &wanted.from,
-         NULL},
+         "Begin here: 1.5s, 20ms, 300us after the start, or 50% of the run.",
+         &wanted.from, NULL},
         {"to", 0, FILM_OPTION_TIME, "TIME", "End here.", &wanted.to, NULL},
         {"depth", 'd', FILM_OPTION_NUMBER, "N", "Only the outermost N levels of calls.",
          &wanted.depth, NULL},
@@ -198,8 +199,8 @@ run(const film_command *command, int argc, char **argv)
         {"follow", 'F', FILM_OPTION_FLAG, NULL,
          "Go on with a recording that is still being written, until its program ends.",
          &wanted.follow, NULL},
-        {"color", 0, FILM_OPTION_CHOICE, "WHEN", "auto, always or never.", &wanted.color,
-         film_color_choices},
+        {"color", 0, FILM_OPTION_CHOICE, "WHEN", "auto, always or never.",
+         &wanted.color, film_color_choices},
         {0},
     };
     film_reading reading;
@@ -213,7 +214,8 @@ run(const film_command *command, int argc, char **argv)
     case FILM_OPTIONS_WRONG:
         break;
     case FILM_OPTIONS_READY:
-        if (wanted.format == FORMAT_XML && (wanted.follow || wanted.at_least.is_given)) {
+        if (wanted.format == FORMAT_XML &&
+            (wanted.follow || wanted.at_least.is_given)) {
             film_command_fail(command, "--format xml does not go with %s",
                               wanted.follow ? "--follow" : "--min-duration");
         }

@@ -53,13 +53,14 @@ parse_time(const char *text, film_option_time *time)
     static const struct {
         const char *name;
         double ns;
-    } units[] = {{"", 1e9},   {"s", 1e9}, {"ms", 1e6}, {"us", 1e3},
+    } units[] = {{"", 1e9},   {"s", 1e9},  {"ms", 1e6},   {"us", 1e3},
                  {"ns", 1.0}, {"m", 6e10}, {"min", 6e10}, {"h", 3.6e12}};
     char *unit;
     double number;
 
     /* strtod would also take "nan", "inf" and hexadecimal. */
-    if (text[strspn(text, "0123456789.")] == 'x' || strchr("0123456789.", text[0]) == NULL) {
+    if (text[strspn(text, "0123456789.")] == 'x' ||
+        strchr("0123456789.", text[0]) == NULL) {
         return false;
     }
     number = strtod(text, &unit);
@@ -164,11 +165,13 @@ complain_value(const film_command *command, const film_option *option, const cha
         film_command_fail(command, "--%s takes a number, not '%s'", option->name, text);
         break;
     case FILM_OPTION_RANGE:
-        film_command_fail(command, "--%s takes two event numbers like 100:200, not '%s'",
+        film_command_fail(command,
+                          "--%s takes two event numbers like 100:200, not '%s'",
                           option->name, text);
         break;
     case FILM_OPTION_TIME:
-        film_command_fail(command, "--%s takes a time like 1.5s, 20ms or 50%%, not '%s'",
+        film_command_fail(command,
+                          "--%s takes a time like 1.5s, 20ms or 50%%, not '%s'",
                           option->name, text);
         break;
     case FILM_OPTION_FLAG:
@@ -180,7 +183,8 @@ complain_value(const film_command *command, const film_option *option, const cha
 }
 
 static void
-complain_name(const film_command *command, const film_option *options, const char *typed)
+complain_name(const film_command *command, const film_option *options,
+              const char *typed)
 {
     const char *names[64] = {"help"};
     size_t count = 1;

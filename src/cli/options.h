@@ -43,7 +43,7 @@ typedef struct film_option {
     film_option_type type;
     const char *argument; /* what --help calls the value */
     const char *help;
-    void *target; /* of the type's C type */
+    void *target;               /* of the type's C type */
     const char *const *choices; /* ended by NULL */
 } film_option;
 

@@ -16,7 +16,8 @@
 static film_reading *
 reading_of(film_progress *progress)
 {
-    return (film_reading *)(void *)((char *)progress - offsetof(film_reading, progress));
+    return (film_reading *)(void *)((char *)progress -
+                                    offsetof(film_reading, progress));
 }
 
 static void
@@ -31,9 +32,11 @@ show_progress(film_progress *progress)
     }
     reading->shown_ns = now_ns;
     reading->progress_shown = true;
-    fprintf(stderr, "\r%llu million events", (unsigned long long)(progress->done / 1000000));
+    fprintf(stderr, "\r%llu million events",
+            (unsigned long long)(progress->done / 1000000));
     if (reading->total > 0) {
-        uint64_t done = progress->done < reading->total ? progress->done : reading->total;
+        uint64_t done =
+            progress->done < reading->total ? progress->done : reading->total;
         fprintf(stderr, ", %u %%", (unsigned)(done * 100 / reading->total));
     }
     fprintf(stderr, " \033[K");
@@ -93,7 +96,7 @@ film_reading_open(film_reading *reading, const film_command *command, char **pat
     return true;
 }
 
-/* Damage is told after everything that could be read. */
+/* Damage is told after everything that could be read, one sentence a recording. */
 static bool
 tell_damage(const film_reading *reading)
 {
@@ -102,15 +105,17 @@ tell_damage(const film_reading *reading)
     for (size_t i = 0; i < reading->set.count; i++) {
         const film_recording *recording = &reading->set.items[i];
         size_t count = film_reader_damage_count(recording->reader);
+        const film_damage *first = film_reader_damage(recording->reader, 0);
 
-        for (size_t k = 0; k < count && k < 10; k++) {
-            const film_damage *damage = film_reader_damage(recording->reader, k);
+        if (count == 1) {
             film_command_fail(reading->command, "%s: %s", recording->path,
-                              damage->message);
+                              first->message);
         }
-        if (count > 10) {
-            film_command_fail(reading->command, "%s: %zu more chunks are damaged",
-                              recording->path, count - 10);
+        else if (count > 1) {
+            film_command_fail(reading->command,
+                              "%s: %s; %zu more places are damaged, 'filmstrip check' "
+                              "lists them",
+                              recording->path, first->message, count - 1);
         }
         damaged = damaged || count > 0;
     }

@@ -63,7 +63,8 @@ compare_functions(const void *left, const void *right)
     int order = compare_tallies(&sorting.tallies[a], &sorting.tallies[b]);
 
     if (order == 0) {
-        order = compare_texts(sorting.functions[a].function, sorting.functions[b].function);
+        order =
+            compare_texts(sorting.functions[a].function, sorting.functions[b].function);
     }
     return order != 0 ? order : a < b ? -1 : a > b;
 }
@@ -173,9 +174,8 @@ static film_status
 print_statistics(film_reading *reading, const report_options *wanted,
                  const film_functions *functions, const film_statistics *statistics)
 {
-    film_report report = {.functions = functions,
-                          .callers = wanted->callers,
-                          .callees = wanted->callees};
+    film_report report = {
+        .functions = functions, .callers = wanted->callers, .callees = wanted->callees};
     size_t count;
     uint32_t *order, *by_caller, *by_callee;
     film_status status = FILM_OK;
@@ -274,14 +274,16 @@ report(film_reading *reading, const report_options *wanted)
 {
     film_functions functions;
     film_statistics *statistics = NULL;
-    film_status status = film_functions_init(&functions, &reading->set, &reading->error);
+    film_status status =
+        film_functions_init(&functions, &reading->set, &reading->error);
 
     if (status == FILM_OK) {
         status = film_statistics_new(&functions, &statistics, &reading->error);
     }
     if (status == FILM_OK) {
-        status = wanted->threads ? report_threads(reading, wanted, &functions, statistics)
-                                 : report_together(reading, wanted, &functions, statistics);
+        status = wanted->threads
+                     ? report_threads(reading, wanted, &functions, statistics)
+                     : report_together(reading, wanted, &functions, statistics);
     }
     film_statistics_free(statistics);
     film_functions_reset(&functions);

@@ -18,16 +18,15 @@ print_function(film_output *output, const film_function *function)
 static void
 print_tally(film_output *output, const film_tally *tally)
 {
-    film_output_format(output,
-                       ",\"calls\":%llu,\"primitive_calls\":%llu,\"activations\":%llu,"
-                       "\"primitive_activations\":%llu,\"tottime_ns\":%llu,"
-                       "\"cumtime_ns\":%llu",
-                       (unsigned long long)tally->calls,
-                       (unsigned long long)tally->primitive_calls,
-                       (unsigned long long)tally->activations,
-                       (unsigned long long)tally->primitive_activations,
-                       (unsigned long long)tally->own_ns,
-                       (unsigned long long)tally->total_ns);
+    film_output_format(
+        output,
+        ",\"calls\":%llu,\"primitive_calls\":%llu,\"activations\":%llu,"
+        "\"primitive_activations\":%llu,\"tottime_ns\":%llu,"
+        "\"cumtime_ns\":%llu",
+        (unsigned long long)tally->calls, (unsigned long long)tally->primitive_calls,
+        (unsigned long long)tally->activations,
+        (unsigned long long)tally->primitive_activations,
+        (unsigned long long)tally->own_ns, (unsigned long long)tally->total_ns);
 }
 
 static void
@@ -39,8 +38,8 @@ print_edges(film_output *output, const film_report *report, film_report_edges ed
         const film_edge *edge = &report->edges[edges.numbers[i]];
 
         film_output_text(output, i > 0 ? "," : "");
-        print_function(output, &report->functions->items[callers ? edge->caller
-                                                                 : edge->callee]);
+        print_function(
+            output, &report->functions->items[callers ? edge->caller : edge->callee]);
         print_tally(output, &edge->tally);
         film_output_byte(output, '}');
     }

@@ -28,7 +28,8 @@ run(const film_command *command, int argc, char **argv)
     arguments[0] = python;
     arguments[1] = module_option;
     arguments[2] = module;
-    memcpy(arguments + 3, argv, (size_t)argc * sizeof(*arguments)); /* argv[0] is "run" */
+    memcpy(arguments + 3, argv,
+           (size_t)argc * sizeof(*arguments)); /* argv[0] is "run" */
     signal(SIGPIPE, SIG_DFL); /* an ignored signal would be inherited */
     execvp(python, arguments);
     reason = errno;

@@ -143,7 +143,8 @@ put_thread(trace *to, size_t recording, size_t index, film_error *error)
     char room[32];
     char *end;
 
-    put_name_of(to->output, "thread_name", pid, tid, film_track_thread_name(thread, room));
+    put_name_of(to->output, "thread_name", pid, tid,
+                film_track_thread_name(thread, room));
     memcpy(to->ending, ",\"pid\":", 7);
     end = film_format_u64(to->ending + 7, pid);
     memcpy(end, ",\"tid\":", 7);
@@ -178,7 +179,8 @@ put_all(trace *to, film_error *error)
                     film_track_process_name(&to->set->items[i]));
     }
     /* An event after the last comma: the list must not end in one. */
-    FILM_OUTPUT_LITERAL(to->output, "{\"ph\":\"M\",\"name\":\"filmstrip\",\"pid\":0}\n]}\n");
+    FILM_OUTPUT_LITERAL(to->output,
+                        "{\"ph\":\"M\",\"name\":\"filmstrip\",\"pid\":0}\n]}\n");
     return FILM_OK;
 }
 

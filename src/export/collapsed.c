@@ -41,8 +41,8 @@ put_stack(film_output *output, const film_functions *functions,
 }
 
 static film_status
-put_tree(film_output *output, const film_functions *functions, const film_call_tree *tree,
-         film_error *error)
+put_tree(film_output *output, const film_functions *functions,
+         const film_call_tree *tree, film_error *error)
 {
     size_t count;
     const film_call_node *nodes = film_call_tree_nodes(tree, &count);
@@ -74,7 +74,8 @@ add_threads(const film_recordings *set, film_call_tree *tree, film_error *error)
 }
 
 film_status
-film_export_collapsed(const film_recordings *set, film_output *output, film_error *error)
+film_export_collapsed(const film_recordings *set, film_output *output,
+                      film_error *error)
 {
     film_functions functions;
     film_call_tree *tree = NULL;

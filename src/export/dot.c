@@ -123,7 +123,8 @@ put_node(film_output *output, const graph *from, size_t number)
 
     film_output_format(output, "\t%zu [color=", number);
     put_color(output, weight);
-    FILM_OUTPUT_LITERAL(output, ", fontcolor=\"#ffffff\", fontsize=\"10.00\", label=\"");
+    FILM_OUTPUT_LITERAL(output,
+                        ", fontcolor=\"#ffffff\", fontsize=\"10.00\", label=\"");
     put_function(output, function);
     film_output_format(output, "\\n%.2f%%\\n(%.2f%%)\\n%llu\u00d7\", tooltip=\"",
                        weight * 100.0, share(tally->own_ns, from->own_ns) * 100.0,

@@ -7,7 +7,7 @@
  * digits and some 110 letters, before the function's own bytes. */
 #define LINE_BYTES 256u
 
-#define PUT(to, literal)                                                                 \
+#define PUT(to, literal)                                                               \
     (memcpy((to), (literal), sizeof(literal) - 1), (to) + sizeof(literal) - 1)
 
 static void

@@ -14,7 +14,7 @@ typedef struct film_event_json {
     film_names calls;    /* "function":...,"file":...,"line":... of each code */
     char head[48];       /* {"event": or, with a process id, {"pid":N,"event": */
     size_t head_length;
-    char thread[48];     /* ,"thread":N,"time_ns": of the thread written last */
+    char thread[48]; /* ,"thread":N,"time_ns": of the thread written last */
     size_t thread_length;
     uint32_t thread_id;
 } film_event_json;

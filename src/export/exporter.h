@@ -42,7 +42,8 @@ film_export_speedscope(const film_recordings *set, film_output *output,
                        film_error *error);
 
 film_status
-film_export_perfetto(const film_recordings *set, film_output *output, film_error *error);
+film_export_perfetto(const film_recordings *set, film_output *output,
+                     film_error *error);
 
 film_status
 film_export_chrome(const film_recordings *set, film_output *output, film_error *error);

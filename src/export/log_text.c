@@ -148,13 +148,21 @@ write_time(film_output *output, uint64_t time_ns)
     output->used += 7;
 }
 
+/* CPython gives the first instructions of an exception handler no line; the next one
+ * that has a line is the `except` itself. */
+#define HANDLER_UNITS 8u
+
 static void
-write_line(film_output *output, film_reader *reader, uint32_t code, uint32_t offset)
+write_line(film_output *output, film_reader *reader, uint32_t code, uint32_t offset,
+           bool is_handler)
 {
     uint32_t line = 0;
+    uint32_t look = is_handler ? HANDLER_UNITS : 1;
 
     if (code != FILM_NO_CODE && offset != FILM_NO_OFFSET) {
-        line = film_reader_line(reader, code, offset);
+        for (uint32_t i = 0; line == 0 && i < look; i++) {
+            line = film_reader_line(reader, code, offset + i);
+        }
     }
     if (line == 0) {
         FILM_OUTPUT_LITERAL(output, "      -  ");
@@ -216,7 +224,8 @@ film_output_duration(film_output *output, uint64_t duration_ns)
     } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}};
 
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        uint64_t hundredths = duration_ns / (units[i].unit_ns / 100 ? units[i].unit_ns / 100 : 1);
+        uint64_t hundredths =
+            duration_ns / (units[i].unit_ns / 100 ? units[i].unit_ns / 100 : 1);
         if (duration_ns >= units[i].unit_ns) {
             film_output_u64(output, hundredths / 100);
             if (hundredths < 100000) {
@@ -235,7 +244,8 @@ film_output_duration(film_output *output, uint64_t duration_ns)
     FILM_OUTPUT_LITERAL(output, "ns");
 }
 
-/* How long the activation lasted that this event ended, where the cursor still knows. */
+/* How long the activation lasted that this event ended, where the cursor still knows.
+ */
 static void
 write_lasted(film_output *output, const film_reader *reader, const film_merged *merged)
 {
@@ -264,7 +274,8 @@ write_head(film_log_text *log, film_output *output, const film_merged *merged,
     write_time(output, merged->time_ns);
     write_marker(log, output, merged);
     write_line(output, reader, at_caller ? event->caller_code : event->code,
-               at_caller ? event->caller_offset : event->offset);
+               at_caller ? event->caller_offset : event->offset,
+               event->kind == FILM_KIND_HANDLED);
     write_indent(output, event->depth);
     paint(log, output, PLAIN);
 }
@@ -289,8 +300,8 @@ write_entry(film_log_text *log, film_output *output, const film_merged *merged)
         write_word(log, output, "run ", GREEN);
     }
     else {
-        write_word(log, output,
-                   event->kind == FILM_KIND_RESUME ? "resume " : "throw ", YELLOW);
+        write_word(log, output, event->kind == FILM_KIND_RESUME ? "resume " : "throw ",
+                   YELLOW);
     }
     if (event->kind == FILM_KIND_THROW && event->text != 0) {
         write_exception(output, log->set->items[merged->recording].reader, event);
@@ -332,8 +343,10 @@ write_other(film_log_text *log, film_output *output, const film_merged *merged)
 {
     const film_event *event = merged->event;
     film_reader *reader = log->set->items[merged->recording].reader;
-    bool is_exception = event->kind == FILM_KIND_RAISE || event->kind == FILM_KIND_HANDLED;
-    bool is_loss = event->kind == FILM_KIND_LOST || event->kind == FILM_KIND_LOST_CONTROL;
+    bool is_exception =
+        event->kind == FILM_KIND_RAISE || event->kind == FILM_KIND_HANDLED;
+    bool is_loss =
+        event->kind == FILM_KIND_LOST || event->kind == FILM_KIND_LOST_CONTROL;
 
     write_head(log, output, merged, false);
     if (event->frame != 0) {

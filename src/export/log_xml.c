@@ -76,8 +76,8 @@ static const char *
 entry_name(uint8_t cause)
 {
     /* An adopted frame shows as a call without an event. */
-    return cause == FILM_KIND_RESUME  ? "resume"
-           : cause == FILM_KIND_THROW ? "throw"
+    return cause == FILM_KIND_RESUME   ? "resume"
+           : cause == FILM_KIND_THROW  ? "throw"
            : cause == FILM_KIND_C_CALL ? "c_call"
                                        : "call";
 }
@@ -119,7 +119,8 @@ write_event(document *to, const film_step *step)
     }
     else if (event->kind == FILM_KIND_LOST || event->kind == FILM_KIND_LOST_CONTROL) {
         write_number(to->output, " count=\"", event->count);
-        write_text(to->output, " reason=\"", film_reader_string(to->reader, event->text));
+        write_text(to->output, " reason=\"",
+                   film_reader_string(to->reader, event->text));
     }
     else if (event->text != 0) {
         write_text(to->output, " name=\"", film_reader_string(to->reader, event->text));

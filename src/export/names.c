@@ -64,7 +64,8 @@ film_names_make(film_names *names, uint32_t code)
         return *slot;
     }
     film_buffer_clear(&names->bytes);
-    names->render(&names->scratch, names->reader, film_reader_code(names->reader, code));
+    names->render(&names->scratch, names->reader,
+                  film_reader_code(names->reader, code));
     if (film_output_flush(&names->scratch, NULL) != FILM_OK) {
         return empty;
     }

@@ -37,7 +37,8 @@ film_names_make(film_names *names, uint32_t code);
 static inline film_text
 film_names_get(film_names *names, uint32_t code)
 {
-    if (__builtin_expect(code < names->capacity && names->items[code].data != NULL, 1)) {
+    if (__builtin_expect(code < names->capacity && names->items[code].data != NULL,
+                         1)) {
         return names->items[code];
     }
     return film_names_make(names, code);

@@ -108,7 +108,8 @@ film_output_format(film_output *output, const char *format, ...)
     va_end(arguments);
     if (length > 0) {
         size_t whole = (size_t)length;
-        film_output_write(output, text, whole < sizeof(text) ? whole : sizeof(text) - 1);
+        film_output_write(output, text,
+                          whole < sizeof(text) ? whole : sizeof(text) - 1);
     }
 }
 

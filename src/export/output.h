@@ -21,10 +21,10 @@
 typedef struct film_output {
     char *data; /* owned */
     size_t used;
-    uint64_t written; /* bytes handed to the system */
+    uint64_t written;    /* bytes handed to the system */
     film_buffer *memory; /* borrowed; takes the bytes instead of `fd` where set */
     int fd;              /* borrowed */
-    int error_number; /* errno of the failure */
+    int error_number;    /* errno of the failure */
     film_status status;
 } film_output;
 
@@ -76,11 +76,11 @@ film_output_text(film_output *output, const char *text)
 }
 
 /* A string literal; its length is known when compiling. */
-#define FILM_OUTPUT_LITERAL(output, literal)                                             \
-    do {                                                                                 \
-        memcpy(film_output_room((output), sizeof(literal) - 1), (literal),               \
-               sizeof(literal) - 1);                                                     \
-        (output)->used += sizeof(literal) - 1;                                           \
+#define FILM_OUTPUT_LITERAL(output, literal)                                           \
+    do {                                                                               \
+        memcpy(film_output_room((output), sizeof(literal) - 1), (literal),             \
+               sizeof(literal) - 1);                                                   \
+        (output)->used += sizeof(literal) - 1;                                         \
     } while (0)
 
 /* Decimal digits of `number` at `to`, which has room for 20; returns their end. */

@@ -52,7 +52,8 @@ fail_to_create(film_output_file *file, const char *path, film_error *error)
         return film_fail(error, FILM_EXISTS,
                          "%.160s exists already; --force replaces it", path);
     }
-    return film_fail(error, FILM_IO, "cannot create %.160s: %s", path, strerror(reason));
+    return film_fail(error, FILM_IO, "cannot create %.160s: %s", path,
+                     strerror(reason));
 }
 
 film_status
@@ -75,8 +76,8 @@ film_output_file_create(film_output_file *file, const char *path, bool replace,
         release(file);
         return film_fail(error, FILM_NO_MEMORY, "not enough memory");
     }
-    file->fd = open(file->partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                    0600);
+    file->fd =
+        open(file->partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     return file->fd >= 0 ? FILM_OK : fail_to_create(file, path, error);
 }
 
@@ -87,8 +88,8 @@ film_output_file_commit(film_output_file *file, film_error *error)
     film_status status = FILM_OK;
 
     file->fd = -1;
-    if (close(fd) != 0 ||
-        (strcmp(file->partial, file->path) != 0 && rename(file->partial, file->path) != 0)) {
+    if (close(fd) != 0 || (strcmp(file->partial, file->path) != 0 &&
+                           rename(file->partial, file->path) != 0)) {
         status = film_fail(error, FILM_IO, "cannot write %.160s: %s", file->path,
                            strerror(errno));
         unlink(file->partial);

@@ -10,8 +10,9 @@
 #include <filmstrip/status.h>
 
 typedef struct film_output_file {
-    char *path;    /* owned; what the caller asked for */
-    char *partial; /* owned; what is being written: `path`, or beside it to replace it */
+    char *path; /* owned; what the caller asked for */
+    char
+        *partial; /* owned; what is being written: `path`, or beside it to replace it */
     int fd;
 } film_output_file;
 

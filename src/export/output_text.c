@@ -5,7 +5,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export/output.h"
 
-
 typedef void (*escape_function)(film_output *output, uint32_t character);
 
 /* Bytes that may begin something special: controls, quotes and markup, DEL, and the
@@ -14,8 +13,8 @@ static bool
 needs_look(unsigned char byte)
 {
     return byte < 0x20 || byte == '"' || byte == '\\' || byte == '&' || byte == '<' ||
-           byte == '>' || byte == '\'' || byte == 0x7f || byte == 0xc2 || byte == 0xd8 ||
-           byte == 0xe2;
+           byte == '>' || byte == '\'' || byte == 0x7f || byte == 0xc2 ||
+           byte == 0xd8 || byte == 0xe2;
 }
 
 /* Characters that move, hide or reorder what a terminal shows. */
@@ -38,7 +37,7 @@ decode(const unsigned char *at, size_t left, size_t *length)
         return (uint32_t)(at[0] & 0x0f) << 12 | (uint32_t)(at[1] & 0x3f) << 6 |
                (uint32_t)(at[2] & 0x3f);
     }
-    if (at[0] >= 0xc2 && left >= 2) {
+    if (at[0] >= 0xc2 && at[0] < 0xe0 && left >= 2) {
         *length = 2;
         return (uint32_t)(at[0] & 0x1f) << 6 | (uint32_t)(at[1] & 0x3f);
     }
@@ -133,7 +132,8 @@ escape_display(film_output *output, uint32_t character)
         FILM_OUTPUT_LITERAL(output, "\\r");
         break;
     default:
-        film_output_format(output, character < 0x100 ? "\\x%02x" : "\\u%04x", character);
+        film_output_format(output, character < 0x100 ? "\\x%02x" : "\\u%04x",
+                           character);
     }
 }
 

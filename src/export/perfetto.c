@@ -34,44 +34,58 @@ typedef struct trace {
     film_buffer packet, message, inner; /* reused: built from the inside out */
     film_output name;                   /* writes into `text` */
     film_buffer text;
+    bool failed; /* one of the buffers ran out of memory, now or before */
 } trace;
 
 static void
-put_packet(trace *to)
+restart(trace *to, film_buffer *buffer)
+{
+    to->failed = to->failed || buffer->failed;
+    film_buffer_clear(buffer);
+}
+
+static film_status
+put_packet(trace *to, film_error *error)
 {
     uint8_t head[1 + FILM_VARINT_MAX] = {1 << 3 | 2};
     uint8_t *end = film_varint_encode(head + 1, to->packet.length);
 
+    if (to->packet.failed || to->message.failed || to->inner.failed ||
+        to->text.failed) {
+        return film_fail(error, FILM_NO_MEMORY, "not enough memory");
+    }
     film_output_write(to->output, head, (size_t)(end - head));
     film_output_write(to->output, to->packet.data, to->packet.length);
-    film_buffer_clear(&to->packet);
+    restart(to, &to->packet);
+    return to->output->status == FILM_OK ? FILM_OK
+                                         : film_output_flush(to->output, error);
 }
 
-static void
-put_process(trace *to, size_t recording, uint64_t uuid)
+static film_status
+put_process(trace *to, size_t recording, uint64_t uuid, film_error *error)
 {
     film_text name = film_track_process_name(&to->set->items[recording]);
 
-    film_buffer_clear(&to->inner);
-    film_buffer_clear(&to->message);
+    restart(to, &to->inner);
+    restart(to, &to->message);
     film_protobuf_number(&to->inner, 1, film_track_process(to->set, recording));
     film_protobuf_bytes(&to->inner, 6, name.data, name.length);
     film_protobuf_number(&to->message, 1, uuid);
     film_protobuf_message(&to->message, 3, &to->inner);
     film_protobuf_message(&to->packet, 60, &to->message);
-    put_packet(to);
+    return put_packet(to, error);
 }
 
 /* The packet that opens a thread's sequence. */
-static void
-put_thread(trace *to, size_t recording, size_t index, uint64_t uuid)
+static film_status
+put_thread(trace *to, size_t recording, size_t index, uint64_t uuid, film_error *error)
 {
     const film_reader *reader = to->set->items[recording].reader;
     char room[32];
     film_text name = film_track_thread_name(film_reader_thread(reader, index), room);
 
-    film_buffer_clear(&to->inner);
-    film_buffer_clear(&to->message);
+    restart(to, &to->inner);
+    restart(to, &to->message);
     film_protobuf_number(&to->inner, 1, film_track_process(to->set, recording));
     film_protobuf_number(&to->inner, 2, film_track_thread(reader, index));
     film_protobuf_bytes(&to->inner, 5, name.data, name.length);
@@ -79,15 +93,16 @@ put_thread(trace *to, size_t recording, size_t index, uint64_t uuid)
     film_protobuf_message(&to->message, 4, &to->inner);
     film_protobuf_message(&to->packet, 60, &to->message);
 
-    film_buffer_clear(&to->inner); /* defaults { track_event_defaults 11 { uuid 11 } } */
-    film_buffer_clear(&to->message);
+    film_buffer_clear(
+        &to->inner); /* defaults { track_event_defaults 11 { uuid 11 } } */
+    restart(to, &to->message);
     film_protobuf_number(&to->inner, 11, uuid);
     film_protobuf_message(&to->message, 11, &to->inner);
     film_protobuf_message(&to->packet, 59, &to->message);
 
     film_protobuf_number(&to->packet, 10, to->sequence);
     film_protobuf_number(&to->packet, 13, STATE_CLEARED);
-    put_packet(to);
+    return put_packet(to, error);
 }
 
 /* Adds the function's name to the packet if this sequence has not had it yet. */
@@ -108,11 +123,11 @@ put_name_once(trace *to, uint32_t function, film_error *error)
         return FILM_OK;
     }
     to->sent[function] = to->sequence;
-    film_buffer_clear(&to->text);
+    restart(to, &to->text);
     film_track_put_slice_name(&to->name, &to->functions.items[function]);
     FILM_TRY(film_output_flush(&to->name, error));
-    film_buffer_clear(&to->inner);
-    film_buffer_clear(&to->message);
+    restart(to, &to->inner);
+    restart(to, &to->message);
     film_protobuf_number(&to->inner, 1, function + 1u);
     film_protobuf_message(&to->inner, 2, &to->text);
     film_protobuf_message(&to->message, 2, &to->inner);
@@ -126,7 +141,7 @@ put_exception(trace *to, const film_reader *reader, const film_event *event)
 {
     film_text type = film_reader_string(reader, event->text);
 
-    film_buffer_clear(&to->inner);
+    restart(to, &to->inner);
     film_protobuf_bytes(&to->inner, 10, "exception", 9);
     film_protobuf_bytes(&to->inner, 6, type.data, type.length);
     film_protobuf_message(&to->message, 4, &to->inner);
@@ -147,23 +162,19 @@ put_step(trace *to, size_t recording, const film_step *step, film_error *error)
             return film_fail(error, FILM_NO_MEMORY, "not enough memory");
         }
         FILM_TRY(put_name_once(to, function, error));
-        film_buffer_clear(&to->message);
+        restart(to, &to->message);
         film_protobuf_number(&to->message, 9, SLICE_BEGIN);
         film_protobuf_number(&to->message, 10, function + 1u);
     }
     else {
-        film_buffer_clear(&to->message);
+        restart(to, &to->message);
         film_protobuf_number(&to->message, 9, SLICE_END);
         if (step->cause == FILM_KIND_UNWIND && step->event != NULL) {
             put_exception(to, from->reader, step->event);
         }
     }
     film_protobuf_message(&to->packet, 11, &to->message);
-    if (to->packet.failed || to->message.failed || to->inner.failed || to->text.failed) {
-        return film_fail(error, FILM_NO_MEMORY, "not enough memory");
-    }
-    put_packet(to);
-    return to->output->status == FILM_OK ? FILM_OK : film_output_flush(to->output, error);
+    return put_packet(to, error);
 }
 
 static film_status
@@ -197,11 +208,11 @@ put_all(trace *to, film_error *error)
         /* Track ids: recording and thread, apart from any other track's id. */
         uint64_t uuid = (uint64_t)(i + 1) << 32;
 
-        put_process(to, i, uuid);
+        FILM_TRY(put_process(to, i, uuid, error));
         for (size_t k = 0; k < threads; k++) {
             uint32_t id = film_reader_thread(reader, k)->id;
             to->sequence++;
-            put_thread(to, i, k, uuid + id);
+            FILM_TRY(put_thread(to, i, k, uuid + id, error));
             FILM_TRY(put_thread_steps(to, i, id, error));
         }
     }

@@ -22,7 +22,7 @@
 
 typedef struct row { /* an entry of the file */
     film_tally tally;
-    uint32_t function; /* whose names it has */
+    uint32_t function;               /* whose names it has */
     uint32_t first_edge, edge_count; /* its callers, in the sorted edges */
 } row;
 

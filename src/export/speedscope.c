@@ -41,7 +41,8 @@ begin_thread(profile *to, size_t recording, size_t index)
 static film_status
 put_step(profile *to, size_t recording, const film_step *step, film_error *error)
 {
-    uint32_t function = film_functions_number(&to->functions, recording, step->function);
+    uint32_t function =
+        film_functions_number(&to->functions, recording, step->function);
     uint64_t time_ns = step->time_ns + to->set->items[recording].shift_ns;
 
     if (function == FILM_NO_FUNCTION) {
@@ -58,7 +59,8 @@ put_step(profile *to, size_t recording, const film_step *step, film_error *error
     FILM_OUTPUT_LITERAL(to->output, ",\"at\":");
     film_output_u64(to->output, to->last_ns);
     film_output_byte(to->output, '}');
-    return to->output->status == FILM_OK ? FILM_OK : film_output_flush(to->output, error);
+    return to->output->status == FILM_OK ? FILM_OK
+                                         : film_output_flush(to->output, error);
 }
 
 static film_status
@@ -71,8 +73,8 @@ put_thread(profile *to, size_t recording, size_t index, film_error *error)
 
     to->begun = false;
     to->last_ns = 0;
-    FILM_TRY(film_activity_open(to->set, recording, film_reader_thread(reader, index)->id,
-                                &activity, error));
+    FILM_TRY(film_activity_open(
+        to->set, recording, film_reader_thread(reader, index)->id, &activity, error));
     while ((status = film_activity_next(activity, &step, error)) == FILM_OK) {
         if (step.kind == FILM_STEP_EVENT) {
             continue;
@@ -121,9 +123,9 @@ put_frames(profile *to)
 static film_status
 put_all(profile *to, film_error *error)
 {
-    FILM_OUTPUT_LITERAL(to->output,
-                        "{\"$schema\":\"https://www.speedscope.app/"
-                        "file-format-schema.json\",\"exporter\":\"filmstrip\",\"name\":");
+    FILM_OUTPUT_LITERAL(
+        to->output, "{\"$schema\":\"https://www.speedscope.app/"
+                    "file-format-schema.json\",\"exporter\":\"filmstrip\",\"name\":");
     film_output_json(to->output, film_track_process_name(&to->set->items[0]));
     FILM_OUTPUT_LITERAL(to->output, ",\"activeProfileIndex\":0,\"profiles\":[\n");
     for (size_t i = 0; i < to->set->count; i++) {
@@ -139,7 +141,8 @@ put_all(profile *to, film_error *error)
 }
 
 film_status
-film_export_speedscope(const film_recordings *set, film_output *output, film_error *error)
+film_export_speedscope(const film_recordings *set, film_output *output,
+                       film_error *error)
 {
     profile to = {0};
     film_status status = film_functions_init(&to.functions, set, error);

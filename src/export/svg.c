@@ -39,7 +39,8 @@ spawn_dot(int input, int output, pid_t *child)
         failure = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
     }
     if (failure == 0) {
-        failure = posix_spawnp(child, program, &actions, &attributes, arguments, environ);
+        failure =
+            posix_spawnp(child, program, &actions, &attributes, arguments, environ);
     }
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
@@ -64,11 +65,15 @@ wait_for(pid_t child, film_error *error)
 
     while (waitpid(child, &status, 0) < 0) {
         if (errno != EINTR) {
-            return film_fail(error, FILM_IO, "cannot wait for dot: %s", strerror(errno));
+            return film_fail(error, FILM_IO, "cannot wait for dot: %s",
+                             strerror(errno));
         }
     }
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
         return FILM_OK;
+    }
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE) {
+        return FILM_END; /* whoever read the picture has seen enough */
     }
     return film_fail(error, FILM_IO, "dot could not draw the graph");
 }

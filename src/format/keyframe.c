@@ -16,7 +16,8 @@ run_length(const film_state *state, size_t from)
     while (from + length < state->depth) {
         const film_frame *next = &state->frames[from + length];
         if (next->home_chunk != first->home_chunk ||
-            (first->home_chunk != 0 && next->home_index != first->home_index + length)) {
+            (first->home_chunk != 0 &&
+             next->home_index != first->home_index + length)) {
             break;
         }
         length++;
@@ -124,8 +125,8 @@ take_literal_run(film_input *input, film_state *state, uint64_t number, uint64_t
         return FILM_CORRUPT;
     }
     for (uint64_t i = 0; i < count; i++) {
-        film_frame *frames = film_grow(state->frames, &state->capacity, state->depth + 1,
-                                       sizeof(*frames));
+        film_frame *frames = film_grow(state->frames, &state->capacity,
+                                       state->depth + 1, sizeof(*frames));
         if (frames == NULL) {
             return FILM_NO_MEMORY;
         }
@@ -139,8 +140,8 @@ take_literal_run(film_input *input, film_state *state, uint64_t number, uint64_t
 }
 
 static film_status
-take_reference_run(film_input *input, film_state *state, uint64_t chunk,
-                   uint64_t depth, film_keyframe_fetch fetch, void *context)
+take_reference_run(film_input *input, film_state *state, uint64_t chunk, uint64_t depth,
+                   film_keyframe_fetch fetch, void *context)
 {
     uint64_t index = film_input_varint(input);
     uint64_t count = film_input_varint(input);
@@ -215,7 +216,8 @@ film_keyframe_decode(film_state *state, uint64_t number, const uint8_t *bytes,
             return FILM_CORRUPT; /* only earlier chunks may be referred to */
         }
         else {
-            FILM_TRY(take_reference_run(&input, state, home - 1, depth, fetch, context));
+            FILM_TRY(
+                take_reference_run(&input, state, home - 1, depth, fetch, context));
         }
     }
     return input.failed || state->depth != depth ? FILM_CORRUPT : FILM_OK;

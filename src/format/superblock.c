@@ -24,7 +24,8 @@ static const uint8_t magic[8] = {0x89, 'F', 'I', 'L', 'M', '\r', '\n', 0x1a};
     X(FILM_FIELD_OVERWRITTEN, overwritten)                                               \
     X(FILM_FIELD_CLOSED, closed)                                                         \
     X(FILM_FIELD_DURATION_NS, duration_ns)                                               \
-    X(FILM_FIELD_HEAD, head)
+    X(FILM_FIELD_HEAD, head)                                                             \
+    X(FILM_FIELD_EXIT_STATUS, exit_status)
 
 void
 film_superblock_encode(const film_superblock *block, uint8_t *to)

@@ -10,7 +10,7 @@
  *  128  fields that change while recording, each an aligned u64 stored whole:
  *       128 moved_until   136 index_offset + 1  144 layout_generation  152 tail
  *       160 lost          168 stop_reason       176 overwritten        184 closed
- *       192 duration_ns   200 head
+ *       192 duration_ns   200 head              208 exit status + 1
  *  256  u64 number of time segments, then 64 slots of {raw, ns, ns a raw tick as
  *       32.32 fixed point}; segment i lies in slot i mod 64
  *
@@ -44,7 +44,8 @@ enum film_superblock_field {
     FILM_FIELD_OVERWRITTEN = 176,
     FILM_FIELD_CLOSED = 184,
     FILM_FIELD_DURATION_NS = 192,
-    FILM_FIELD_HEAD = 200, /* end of the log when last written; a hint */
+    FILM_FIELD_HEAD = 200,        /* logical end of the log */
+    FILM_FIELD_EXIT_STATUS = 208, /* what exit() was given, + 1; 0: not known */
     FILM_FIELD_SEGMENTS = 256
 };
 
@@ -58,7 +59,7 @@ typedef struct film_superblock {
     uint32_t clock_source, clock_shift;
     /* changing */
     uint64_t moved_until, index_offset, layout_generation, tail, lost, stop_reason,
-        overwritten, closed, duration_ns, head;
+        overwritten, closed, duration_ns, head, exit_status;
     film_timescale timescale;
 } film_superblock;
 

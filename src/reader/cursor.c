@@ -12,12 +12,7 @@
 #include "format/window.h"
 #include "reader/reader_state.h"
 
-typedef enum cursor_place {
-    NOWHERE,
-    IN_CHUNK,
-    IN_TAIL,
-    AT_END
-} cursor_place;
+typedef enum cursor_place { NOWHERE, IN_CHUNK, IN_TAIL, AT_END } cursor_place;
 
 struct film_cursor {
     film_column_reader columns; /* borrows from raw */
@@ -29,13 +24,13 @@ struct film_cursor {
     bool unsynced;  /* in the tail: frame numbers come with the next row */
     bool pending;   /* `event` was met while seeking and is to be given first */
     uint32_t thread;
-    uint64_t next;       /* number of the next event */
-    uint64_t chunk_end;  /* of the chunk it is in */
+    uint64_t next;         /* number of the next event */
+    uint64_t chunk_end;    /* of the chunk it is in */
     film_chunk_info chunk; /* as the directory has it */
     size_t chunk_number;   /* its index there */
-    uint64_t generation; /* of the reader when the tail was entered */
-    film_reader *reader; /* borrowed */
-    film_buffer raw;     /* payload of the chunk */
+    uint64_t generation;   /* of the reader when the tail was entered */
+    film_reader *reader;   /* borrowed */
+    film_buffer raw;       /* payload of the chunk */
     film_tail tail;
 };
 
@@ -75,8 +70,7 @@ give_up_chunk(film_cursor *cursor, const char *why)
     else {
         film_reader_note(reader, &cursor->chunk, cursor->chunk_number, why);
     }
-    give_lost(cursor, cursor->chunk_end - cursor->next, reason,
-                          cursor->chunk.first_ns);
+    give_lost(cursor, cursor->chunk_end - cursor->next, reason, cursor->chunk.first_ns);
     cursor->next = cursor->chunk_end;
     cursor->state.depth = 0;
     cursor->has_state = false;
@@ -400,7 +394,8 @@ film_cursor_next(film_cursor *cursor, const film_event **event, film_error *erro
             bool is_event;
             status = film_column_reader_next(&cursor->columns, &row);
             if (__builtin_expect(status == FILM_OK, 1)) {
-                status = film_state_apply(&cursor->state, &row, &cursor->event, &is_event);
+                status =
+                    film_state_apply(&cursor->state, &row, &cursor->event, &is_event);
                 if (__builtin_expect(status == FILM_OK && is_event &&
                                          cursor->next < cursor->chunk_end,
                                      1)) {
@@ -434,8 +429,8 @@ film_cursor_next(film_cursor *cursor, const film_event **event, film_error *erro
 }
 
 film_status
-film_cursor_open(film_reader *reader, uint32_t thread, uint64_t first, film_cursor **out,
-                 film_error *error)
+film_cursor_open(film_reader *reader, uint32_t thread, uint64_t first,
+                 film_cursor **out, film_error *error)
 {
     film_cursor *cursor;
 

@@ -35,7 +35,8 @@ film_damages_note(film_damages *damages, uint64_t number, uint64_t offset,
     added->offset = offset;
     added->number = number;
     snprintf(added->message, sizeof(added->message),
-             "chunk %" PRIu64 " at byte %" PRIu64 " is damaged: %s", number, offset, why);
+             "chunk %" PRIu64 " at byte %" PRIu64 " is damaged: %s", number, offset,
+             why);
 }
 
 void

@@ -307,7 +307,8 @@ walk(film_directory *directory, film_loader *loader, film_damages *damages,
                                  ? FILM_END
                                  : read_header(file, offset, &header);
         if (status == FILM_IO) {
-            return film_fail(error, FILM_IO, "the recording cannot be read at byte %" PRIu64,
+            return film_fail(error, FILM_IO,
+                             "the recording cannot be read at byte %" PRIu64,
                              film_file_physical(file, offset));
         }
         if (status == FILM_OK) {
@@ -352,8 +353,8 @@ film_directory_load(film_directory *directory, film_loader *loader,
     const film_file *file = loader->file;
     film_status status;
 
-    while (directory->count > 0 && directory->chunks[directory->count - 1].type ==
-                                       FILM_CHUNK_UNREADABLE) {
+    while (directory->count > 0 &&
+           directory->chunks[directory->count - 1].type == FILM_CHUNK_UNREADABLE) {
         directory->end = directory->chunks[--directory->count].offset;
     }
     if (directory->count == 0) {
@@ -362,9 +363,9 @@ film_directory_load(film_directory *directory, film_loader *loader,
             status = load_index(directory, loader, error);
             if (status == FILM_CORRUPT) {
                 directory->end = log_begin(file);
-                film_damages_note(damages, 0,
-                                  film_file_physical(file, file->block.index_offset - 1),
-                                  "the index is not readable");
+                film_damages_note(
+                    damages, 0, film_file_physical(file, file->block.index_offset - 1),
+                    "the index is not readable");
             }
             else if (status != FILM_OK) {
                 return status == FILM_UNSUPPORTED

@@ -24,8 +24,8 @@ typedef struct film_directory {
     uint64_t last_clock; /* monotonic time at which the last chunk was sealed */
 } film_directory;
 
-/* Fills the directory or, if it is filled, goes on where the walk ended. FILM_NO_MEMORY,
- * FILM_IO, FILM_UNSUPPORTED (a critical chunk of a newer version). */
+/* Fills the directory or, if it is filled, goes on where the walk ended.
+ * FILM_NO_MEMORY, FILM_IO, FILM_UNSUPPORTED (a critical chunk of a newer version). */
 FILM_NODISCARD film_status
 film_directory_load(film_directory *directory, film_loader *loader,
                     film_damages *damages, film_error *error);

@@ -74,8 +74,9 @@ read_literals(film_reader *reader, const film_track *track, uint64_t number,
         status = film_loader_keyframe(&reader->loader, &reader->reference);
     }
     if (status == FILM_OK) {
-        status = film_keyframe_literals(reader->reference.data, reader->reference.length,
-                                        &place->frames, &place->count, &place->capacity);
+        status =
+            film_keyframe_literals(reader->reference.data, reader->reference.length,
+                                   &place->frames, &place->count, &place->capacity);
     }
     if (status == FILM_CORRUPT || status == FILM_TRUNCATED) {
         film_reader_note(reader, chunk, (size_t)(chunk - reader->directory.chunks),

@@ -7,8 +7,8 @@
 #include "base/hash.h"
 
 /* No chunk is longer: header and the greatest parts its bounds allow. */
-#define GREATEST_CHUNK                                                                   \
-    (FILM_CHUNK_HEADER + FILM_CHUNK_MAX_SUMMARY + 2 * FILM_CHUNK_MAX_RAW +               \
+#define GREATEST_CHUNK                                                                 \
+    (FILM_CHUNK_HEADER + FILM_CHUNK_MAX_SUMMARY + 2 * FILM_CHUNK_MAX_RAW +             \
      FILM_CHUNK_ALIGN)
 
 /* A header, rounded up. */

@@ -87,8 +87,7 @@ read_chunks_and_windows(film_reader *reader, film_error *error)
         film_status status;
         known = found;
         film_windows_reset(&reader->windows);
-        status =
-            film_windows_copy(&reader->windows, &reader->file, &reader->directory);
+        status = film_windows_copy(&reader->windows, &reader->file, &reader->directory);
         if (status != FILM_OK) {
             return name_failure(status, error);
         }
@@ -117,11 +116,12 @@ read_table(film_reader *reader, size_t index)
     }
     if (status == FILM_OK) {
         reader->loader.why = "its records make no sense";
-        status = chunk->type == FILM_CHUNK_TABLE
-                     ? film_tables_add_chunk(&reader->tables, chunk->first,
-                                             reader->scratch.data, reader->scratch.length)
-                     : film_tables_add_meta(&reader->tables, chunk->number,
-                                            reader->scratch.data, reader->scratch.length);
+        status =
+            chunk->type == FILM_CHUNK_TABLE
+                ? film_tables_add_chunk(&reader->tables, chunk->first,
+                                        reader->scratch.data, reader->scratch.length)
+                : film_tables_add_meta(&reader->tables, chunk->number,
+                                       reader->scratch.data, reader->scratch.length);
     }
     if (status == FILM_OK || status == FILM_NO_MEMORY || status == FILM_LIMIT) {
         return status;
@@ -238,9 +238,9 @@ load(film_reader *reader, film_error *error)
             status = film_reader_list_values(reader);
         }
         if (status == FILM_OK) {
-            status = film_tracks_build(&reader->tracks, &reader->file,
-                                       &reader->directory, &reader->windows,
-                                       &reader->tables);
+            status =
+                film_tracks_build(&reader->tracks, &reader->file, &reader->directory,
+                                  &reader->windows, &reader->tables);
         }
         if (status != FILM_OK || !locked || !has_gap(reader)) {
             break;
@@ -311,7 +311,8 @@ film_reader_refresh(film_reader *reader, film_error *error)
 
     FILM_TRY(film_file_look(&reader->file, error));
     reader->generation++;
-    /* A log that only grew is walked on; a ring, or one laid out anew, is read again. */
+    /* A log that only grew is walked on; a ring, or one laid out anew, is read again.
+     */
     if (!same_layout(&before, &reader->file.block) || before.ring_bytes != 0 ||
         memcmp(before.uuid, reader->file.block.uuid, sizeof(before.uuid)) != 0) {
         forget(reader);

@@ -51,8 +51,8 @@ film_file_open(film_file *file, const char *path, film_error *error)
         status = S_ISDIR(facts.st_mode)
                      ? film_fail(error, FILM_NOT_A_FILM,
                                  "%s is a folder, not a .film recording", path)
-                     : film_fail(error, FILM_NOT_A_FILM,
-                                 "%s is not a .film recording", path);
+                     : film_fail(error, FILM_NOT_A_FILM, "%s is not a .film recording",
+                                 path);
         film_file_close(file);
         return status;
     }
@@ -194,7 +194,8 @@ film_file_logical_end(const film_file *file)
     if (file->bytes > log && file->bytes - log > block->moved_until) {
         return file->bytes - log;
     }
-    moved = file->bytes - FILM_SUPERBLOCK_BYTES; /* a superblock was read: not below 0 */
+    moved =
+        file->bytes - FILM_SUPERBLOCK_BYTES; /* a superblock was read: not below 0 */
     return moved < block->moved_until ? moved : block->moved_until;
 }
 

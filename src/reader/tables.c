@@ -232,8 +232,8 @@ take_code(film_tables *tables, uint64_t id, const film_record *record)
     if (input.failed) {
         return FILM_OK; /* stays unknown */
     }
-    FILM_TRY(film_pool_bytes(&tables->pool, kinds, code->local_count,
-                             &code->local_kinds));
+    FILM_TRY(
+        film_pool_bytes(&tables->pool, kinds, code->local_count, &code->local_kinds));
     FILM_TRY(name_code(tables, code));
     tables->codes[id] = code;
     return FILM_OK;

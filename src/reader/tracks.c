@@ -256,7 +256,8 @@ measure_tail(film_track *track, const film_file *file, uint64_t begin)
         uint64_t last = film_timescale_ns(&file->block.timescale, raw);
         if (track->chunk_count == 0) {
             track->info.first_ns =
-                film_timescale_ns(&file->block.timescale, first_raw) / tick_ns * tick_ns;
+                film_timescale_ns(&file->block.timescale, first_raw) / tick_ns *
+                tick_ns;
         }
         last = last / tick_ns * tick_ns;
         if (last > track->info.last_ns) {
@@ -277,7 +278,7 @@ measure(film_track *track, const film_file *file, const film_directory *director
     uint64_t end = 0;
 
     if (file->block.ring_bytes != 0) {
-        end = track->chunk_count > 0 ? directory->chunks[track->chunks[0]].first
+        end = track->chunk_count > 0    ? directory->chunks[track->chunks[0]].first
               : track->window_count > 0 ? track->windows[0].first
                                         : 0;
     }
@@ -320,8 +321,7 @@ film_tracks_build(film_tracks *tracks, const film_file *file,
     FILM_TRY(deal_chunks(tracks, directory));
     for (size_t i = 0; i < tracks->count; i++) {
         film_track *track = &tracks->items[i];
-        track->windows =
-            film_windows_of(windows, track->info.id, &track->window_count);
+        track->windows = film_windows_of(windows, track->info.id, &track->window_count);
         measure(track, file, directory);
     }
     return FILM_OK;

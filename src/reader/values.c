@@ -47,7 +47,8 @@ by_first(const void *a, const void *b)
 /* The chunks of one type by their first record (or number); one copied forward in a
  * ring counts once. The caller owns *out. */
 static film_status
-list_chunks(const film_directory *directory, uint8_t type, uint32_t **out, size_t *count)
+list_chunks(const film_directory *directory, uint8_t type, uint32_t **out,
+            size_t *count)
 {
     listed *found = NULL;
     size_t total = 0, capacity = 0;
@@ -128,8 +129,8 @@ find_records(film_value_chunk *chunk)
 
     chunk->count = 0;
     while (at < end) {
-        uint32_t *offsets = film_grow(chunk->offsets, &chunk->capacity, chunk->count + 1,
-                                      sizeof(*offsets));
+        uint32_t *offsets = film_grow(chunk->offsets, &chunk->capacity,
+                                      chunk->count + 1, sizeof(*offsets));
         if (offsets == NULL) {
             return FILM_NO_MEMORY;
         }
@@ -145,7 +146,8 @@ find_records(film_value_chunk *chunk)
 
 /* The unpacked chunk, from the cache or into it. */
 static film_status
-value_chunk(film_reader *reader, size_t index, film_value_chunk **out, film_error *error)
+value_chunk(film_reader *reader, size_t index, film_value_chunk **out,
+            film_error *error)
 {
     film_value_chunk *place = &reader->value_chunks[0];
     film_status status;
@@ -269,8 +271,8 @@ film_reader_value(film_reader *reader, uint64_t id, film_value *out, film_error 
         status = find_in_windows(reader, id, &record);
     }
     if (status == FILM_END) {
-        return film_fail(error, FILM_CORRUPT, "value %" PRIu64 " is not in the recording",
-                         id);
+        return film_fail(error, FILM_CORRUPT,
+                         "value %" PRIu64 " is not in the recording", id);
     }
     FILM_TRY(status);
     input = film_input_of(record.body, record.length);

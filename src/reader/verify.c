@@ -25,8 +25,8 @@ verify_rows(film_reader *reader, const film_chunk_header *header, film_state *st
     bool is_event;
     film_status status;
 
-    status = film_column_reader_init(&columns, reader->scratch.data,
-                                     reader->scratch.length);
+    status =
+        film_column_reader_init(&columns, reader->scratch.data, reader->scratch.length);
     while (status == FILM_OK) {
         status = film_column_reader_next(&columns, &row);
         if (status == FILM_OK) {
@@ -39,7 +39,8 @@ verify_rows(film_reader *reader, const film_chunk_header *header, film_state *st
         return fail(reader, status, "its rows make no sense");
     }
     if (rows != header->rows || events != header->count) {
-        return fail(reader, FILM_CORRUPT, "it has more or fewer rows than its header says");
+        return fail(reader, FILM_CORRUPT,
+                    "it has more or fewer rows than its header says");
     }
     if (state->tick != header->last_tick) {
         return fail(reader, FILM_CORRUPT, "its times contradict its header");
@@ -98,8 +99,7 @@ verify_values(film_reader *reader, uint32_t count)
 static film_status
 verify_meta(film_reader *reader)
 {
-    film_input input =
-        film_input_of(reader->scratch.data, reader->scratch.length);
+    film_input input = film_input_of(reader->scratch.data, reader->scratch.length);
     const char *key, *value;
     size_t key_length, value_length;
     film_status status;
@@ -114,13 +114,13 @@ verify_meta(film_reader *reader)
 static film_status
 verify_source(film_reader *reader)
 {
-    film_input input =
-        film_input_of(reader->scratch.data, reader->scratch.length);
+    film_input input = film_input_of(reader->scratch.data, reader->scratch.length);
     size_t length;
 
     film_input_bytes(&input, &length);
     film_input_varint32(&input);
-    return input.failed ? fail(reader, FILM_CORRUPT, "its text makes no sense") : FILM_OK;
+    return input.failed ? fail(reader, FILM_CORRUPT, "its text makes no sense")
+                        : FILM_OK;
 }
 
 static film_status

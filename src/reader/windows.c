@@ -80,7 +80,8 @@ look(const film_file *file, uint64_t physical, bool shared, film_window_copy *co
 }
 
 static film_status
-take_window(film_windows *windows, const film_file *file, uint64_t physical, bool shared)
+take_window(film_windows *windows, const film_file *file, uint64_t physical,
+            bool shared)
 {
     film_window_copy copy = {0};
     film_window_copy *items;

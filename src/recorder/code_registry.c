@@ -101,33 +101,32 @@ find_file(char *file)
     return found;
 }
 
-/* globals["__name__"] where it is a plain str in a plain dict; borrowed, or NULL. */
+/* globals[key] where that is a plain str in a plain dict; borrowed, or NULL. */
 static PyObject *
-module_name(const film_frame *frame)
+global_text(const film_frame *frame, PyObject *key)
 {
     PyObject *globals = frame == NULL ? NULL : film_frame_globals(frame);
-    PyObject *name = NULL;
+    PyObject *found = NULL;
 
     if (globals == NULL || !PyDict_CheckExact(globals)) {
         return NULL;
     }
     if (film_compat_dict_is_plain(globals)) {
-        name = PyDict_GetItemWithError(globals, film_the_session.name_key);
+        found = PyDict_GetItemWithError(globals, key);
     }
     else {
         /* Some key is no str: a lookup might run its __eq__. */
-        PyObject *key, *value;
+        PyObject *other, *value;
         Py_ssize_t position = 0;
 
-        while (name == NULL && PyDict_Next(globals, &position, &key, &value)) {
-            if (PyUnicode_CheckExact(key) &&
-                PyUnicode_Compare(key, film_the_session.name_key) == 0) {
-                name = value;
+        while (found == NULL && PyDict_Next(globals, &position, &other, &value)) {
+            if (PyUnicode_CheckExact(other) && PyUnicode_Compare(other, key) == 0) {
+                found = value;
             }
         }
     }
     PyErr_Clear();
-    return name != NULL && PyUnicode_CheckExact(name) ? name : NULL;
+    return found != NULL && PyUnicode_CheckExact(found) ? found : NULL;
 }
 
 /* What to call the module of a file that has no __name__: its stem. Owned. */
@@ -219,22 +218,41 @@ describe(PyCodeObject *code, const char *file, const char *module)
     return id;
 }
 
+/* The resolved __file__ of the module that compiled text runs in; borrowed from the
+ * table of files, or NULL. */
+static const char *
+enclosing_file(const film_frame *frame)
+{
+    PyObject *file = global_text(frame, film_the_session.file_key);
+    const known_file *known =
+        file == NULL ? NULL : find_file(film_text_new(file, true));
+
+    return known == NULL ? NULL : known->real;
+}
+
 /* Decides whether `code` is recorded and, if it is, describes it. */
 static void
 decide(film_code *known, PyCodeObject *code, const film_frame *frame)
 {
     known_file *file = find_file(film_text_new(code->co_filename, true));
-    PyObject *name = module_name(frame);
+    PyObject *name = global_text(frame, film_the_session.name_key);
     char *module = name != NULL ? film_text_new(name, false)
                    : file != NULL ? file_stem(file->file)
                                   : NULL;
     char short_name[SHORT_NAME_BYTES];
+    film_code_origin origin;
     const char *shown;
 
     known->target = false;
-    if (file == NULL || module == NULL ||
-        !film_targets_accept(&film_the_session.options.targets, file->file, file->real,
-                             module)) {
+    if (file == NULL || module == NULL) {
+        free(module);
+        return;
+    }
+    origin.file = file->file;
+    origin.real = file->real;
+    origin.module = module;
+    origin.within = file->file[0] == '<' ? enclosing_file(frame) : NULL;
+    if (!film_targets_accept(&film_the_session.options.targets, &origin)) {
         free(module);
         return;
     }

@@ -25,19 +25,18 @@ copy_string(PyObject *source, char **to)
                      Py_TYPE(source)->tp_name);
         return false;
     }
+    if (PyUnicode_FindChar(source, 0, 0, PyUnicode_GET_LENGTH(source), 1) >= 0) {
+        PyErr_SetString(PyExc_ValueError, "a name may not hold a null character");
+        return false;
+    }
     copy = film_text_new(source, true);
     if (copy == NULL) {
         PyErr_NoMemory();
         return false;
     }
-    if (strlen(copy) != 0 || PyUnicode_GET_LENGTH(source) == 0) {
-        free(*to);
-        *to = copy;
-        return true;
-    }
-    free(copy);
-    PyErr_SetString(PyExc_ValueError, "a name may not hold a null character");
-    return false;
+    free(*to);
+    *to = copy;
+    return true;
 }
 
 typedef bool (*add_function)(film_string_list *list, const char *text);

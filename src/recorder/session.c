@@ -134,6 +134,35 @@ forget(void)
     session->child_path = NULL;
 }
 
+/* Children are named train.PID.film: the length of "train" in "train.film", and also in
+ * "train.PID.film" if that is this process, itself a child. */
+static size_t
+base_length_of(const char *path)
+{
+    size_t length = strlen(path), name;
+    char own[32];
+
+    if (length > 5 && strcmp(path + length - 5, ".film") == 0) {
+        length -= 5;
+    }
+    (void)snprintf(own, sizeof(own), ".%ld", (long)getpid());
+    for (name = length; name > 0 && path[name - 1] >= '0' && path[name - 1] <= '9';) {
+        name--;
+    }
+    /* A suffix -2 and the like comes after the number of the process. */
+    if (name == length || name == 0 || path[name - 1] != '-') {
+        name = length;
+    }
+    else {
+        name--;
+    }
+    if (name > strlen(own) &&
+        strncmp(path + name - strlen(own), own, strlen(own)) == 0) {
+        return name - strlen(own);
+    }
+    return length;
+}
+
 static bool
 prepare_process(void)
 {
@@ -149,7 +178,10 @@ prepare_process(void)
     if (session->name_key == NULL) {
         session->name_key = PyUnicode_InternFromString("__name__");
     }
-    return session->name_key != NULL;
+    if (session->file_key == NULL) {
+        session->file_key = PyUnicode_InternFromString("__file__");
+    }
+    return session->name_key != NULL && session->file_key != NULL;
 }
 
 bool
@@ -171,6 +203,7 @@ film_session_start(film_session_options *options)
     }
     session->options = *options;
     *options = (film_session_options){0};
+    session->base_length = base_length_of(session->options.path);
     status = open_writer(session->options.path, session->options.replace, &error);
     if (status != FILM_OK) {
         set_open_error(status, &error, session->options.path);
@@ -316,15 +349,12 @@ open_child(film_error *error)
 {
     film_session *session = &film_the_session;
     const char *path = session->options.path;
-    size_t base = strlen(path);
+    size_t base = session->base_length;
     film_status status = FILM_EXISTS;
     char *name = malloc(base + 64);
 
     if (name == NULL) {
         return film_fail(error, FILM_NO_MEMORY, "no memory");
-    }
-    if (base > 5 && strcmp(path + base - 5, ".film") == 0) {
-        base -= 5;
     }
     for (int attempt = 1; attempt < CHILD_NAME_TRIES && status == FILM_EXISTS;
          attempt++) {

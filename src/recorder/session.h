@@ -45,7 +45,9 @@ typedef struct film_session {
     /* Read when something is seen for the first time. */
     Py_ssize_t extra_index; /* co_extra slot, -1 until the first start */
     PyObject *name_key;     /* "__name__", owned */
+    PyObject *file_key;     /* "__file__", owned */
     film_session_options options;
+    size_t base_length; /* of path: what the names of forked children begin with */
     char *child_path; /* this file's name in a forked child, owned; else NULL */
     uint64_t started_ns;
     uint64_t counter; /* source of tokens and generations; never runs back */

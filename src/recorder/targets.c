@@ -114,29 +114,30 @@ ends_with_parts(const char *path, const char *tail)
 
 /* One name as a person gave it: a module or package, a file, a directory. */
 static bool
-matches_name(const char *name, const char *file, const char *real, const char *module)
+matches_name(const char *name, const film_code_origin *origin)
 {
     if (name[0] == '\0') {
         return false;
     }
-    if (strcmp(name, file) == 0 || is_module_or_submodule(module, name)) {
+    if (strcmp(name, origin->file) == 0 ||
+        is_module_or_submodule(origin->module, name)) {
         return true;
     }
     if (name[0] == '<') {
         return false;
     }
-    if (is_within(real, name)) {
+    if (is_within(origin->real, name)) {
         return true;
     }
-    return name[0] != '/' && strstr(name, ".py") != NULL && ends_with_parts(real, name);
+    return name[0] != '/' && strstr(name, ".py") != NULL &&
+           ends_with_parts(origin->real, name);
 }
 
 static bool
-matches_any(const film_string_list *names, const char *file, const char *real,
-            const char *module)
+matches_any(const film_string_list *names, const film_code_origin *origin)
 {
     for (size_t index = 0; index < names->count; index++) {
-        if (matches_name(names->items[index], file, real, module)) {
+        if (matches_name(names->items[index], origin)) {
             return true;
         }
     }
@@ -144,39 +145,51 @@ matches_any(const film_string_list *names, const char *file, const char *real,
 }
 
 static bool
-is_user_code(const film_targets *targets, const char *file, const char *real)
+is_user_file(const film_targets *targets, const char *path)
 {
-    if (file[0] == '<') {
-        return strncmp(file, "<frozen ", 8) != 0;
+    return strstr(path, "/site-packages/") == NULL &&
+           strstr(path, "/dist-packages/") == NULL &&
+           !is_within_any(path, &targets->stdlib_dirs) &&
+           !is_within_any(path, &targets->site_dirs);
+}
+
+static bool
+is_user_code(const film_targets *targets, const film_code_origin *origin)
+{
+    if (origin->file[0] != '<') {
+        /* Both spellings: an environment may link its files from elsewhere. */
+        return is_user_file(targets, origin->file) &&
+               is_user_file(targets, origin->real);
     }
-    /* A virtual environment inside the standard library's folder or the other way
-     * round: both lists are asked, and both spellings of the path. */
-    if (strstr(real, "/site-packages/") != NULL ||
-        strstr(real, "/dist-packages/") != NULL) {
+    /* Text that was compiled: as good as the module it runs in. */
+    if (strncmp(origin->file, "<frozen ", 8) == 0 ||
+        strncmp(origin->module, "namedtuple_", 11) == 0) {
         return false;
     }
-    return !is_within_any(file, &targets->stdlib_dirs) &&
-           !is_within_any(real, &targets->stdlib_dirs) &&
-           !is_within_any(file, &targets->site_dirs) &&
-           !is_within_any(real, &targets->site_dirs);
+    return origin->within == NULL || is_user_file(targets, origin->within);
+}
+
+static bool
+is_own_code(const film_targets *targets, const film_code_origin *origin)
+{
+    const char *own = targets->own_dir;
+
+    return own != NULL && own[0] != '\0' &&
+           (is_within(origin->file, own) || is_within(origin->real, own) ||
+            (origin->within != NULL && is_within(origin->within, own)));
 }
 
 bool
-film_targets_accept(const film_targets *targets, const char *file, const char *real,
-                    const char *module)
+film_targets_accept(const film_targets *targets, const film_code_origin *origin)
 {
-    if (targets->own_dir != NULL && targets->own_dir[0] != '\0' &&
-        (is_within(file, targets->own_dir) || is_within(real, targets->own_dir))) {
-        return false;
-    }
-    if (matches_any(&targets->excludes, file, real, module)) {
+    if (is_own_code(targets, origin) || matches_any(&targets->excludes, origin)) {
         return false;
     }
     if (targets->all) {
         return true;
     }
     if (targets->targets.count > 0) {
-        return matches_any(&targets->targets, file, real, module);
+        return matches_any(&targets->targets, origin);
     }
-    return is_user_code(targets, file, real);
+    return is_user_code(targets, origin);
 }

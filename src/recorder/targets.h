@@ -41,10 +41,16 @@ film_targets_add_name(film_string_list *list, const char *name);
 void
 film_targets_reset(film_targets *targets);
 
-/* file: co_filename; real: its resolved path, or the same as file where it has none;
- * module: the __name__ of its globals. */
+/* Where a code object comes from. All borrowed. */
+typedef struct film_code_origin {
+    const char *file;   /* co_filename */
+    const char *real;   /* its resolved path, or the same where it has none */
+    const char *module; /* __name__ of its globals */
+    const char *within; /* for `<string>` and the like: the resolved __file__ of its
+                           globals, or NULL */
+} film_code_origin;
+
 bool
-film_targets_accept(const film_targets *targets, const char *file, const char *real,
-                    const char *module);
+film_targets_accept(const film_targets *targets, const film_code_origin *origin);
 
 #endif

@@ -19,6 +19,7 @@ typedef struct taken_thread {
     uint64_t id;
     Py_tracefunc trace, profile; /* the program's, NULL: none */
     bool trace_none, profile_none; /* its object was NULL and is None now */
+    bool new_profile; /* nothing was told to `profile` yet */
 } taken_thread;
 
 static struct {
@@ -126,6 +127,7 @@ film_control_take(PyThreadState *state)
     if (profile) {
         take_slot(control->profile, &state->c_profilefunc, &state->c_profileobj,
                   &thread->profile, &thread->profile_none);
+        thread->new_profile = thread->profile != NULL;
     }
     _PyThreadState_UpdateTracingState(state);
 }
@@ -213,12 +215,20 @@ int
 film_control_call_profile(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
 {
     PyThreadState *state = film_compat_thread_state();
-    const taken_thread *thread = find_taken(state);
+    taken_thread *thread = find_taken(state);
     Py_tracefunc theirs = thread == NULL ? NULL : thread->profile;
     PyObject *object_given;
+    bool is_new;
     int result;
 
     if (theirs == NULL) {
+        return 0;
+    }
+    /* Without us the return of sys.setprofile itself would not be told: nothing
+     * watched the call when it began. */
+    is_new = thread->new_profile;
+    thread->new_profile = false;
+    if (is_new && what == PyTrace_C_RETURN && arg == film_the_control.setprofile) {
         return 0;
     }
     object_given = thread->profile_none ? NULL : self;

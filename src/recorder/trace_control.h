@@ -20,6 +20,7 @@ typedef struct film_control {
     Py_tracefunc trace;   /* ours, NULL: the slot is left alone */
     Py_tracefunc profile; /* ours, NULL: the slot is left alone */
     bool changed;         /* somebody set a slot, or a thread was begun */
+    PyObject *setprofile; /* sys.setprofile while it is watched, borrowed */
     PyThreadState *newest; /* head of the list of threads when last looked at */
 } film_control;
 

@@ -152,6 +152,9 @@ film_control_watch(void)
         watched->replaced = *watched->original;
         watched->replaced.ml_meth = watched->replacement;
         watched->function->m_ml = &watched->replaced;
+        if (watched->replacement == watched_setprofile) {
+            film_the_control.setprofile = (PyObject *)watched->function;
+        }
     }
     return true;
 }
@@ -159,6 +162,7 @@ film_control_watch(void)
 void
 film_control_unwatch(void)
 {
+    film_the_control.setprofile = NULL;
     for (size_t index = 0; index < BUILTIN_COUNT; index++) {
         watched_builtin *watched = &builtins[index];
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "writer/exit_note.h"
 #include "writer/writer_state.h"
 
 /* Logs up to this size slide down over the arena, so that the file has no hole in it;
@@ -145,6 +146,18 @@ leave_windows(film_writer *writer)
         film_sink_write_field(&writer->sink, FILM_FIELD_CLOSED, CLOSED_WITH_WINDOWS));
 }
 
+/* True if the recording is closed because the process exits: meta says so. */
+static bool
+ends_with_process(const film_meta_pair *pairs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(pairs[i].key, "ended") == 0) {
+            return strcmp(pairs[i].value, "exit") == 0;
+        }
+    }
+    return false;
+}
+
 film_status
 film_writer_close(film_writer *writer, const film_meta_pair *pairs, size_t count,
                   film_error *error)
@@ -180,6 +193,9 @@ film_writer_close(film_writer *writer, const film_meta_pair *pairs, size_t count
         leave_windows(writer);
         status = film_fail(error, FILM_NO_SPACE, "the recording is not complete: %s",
                            film_lost_reason_text(atomic_load(&writer->stop_reason)));
+    }
+    if (ends_with_process(pairs, count)) {
+        film_exit_note_take(&writer->sink);
     }
     film_writer_free(writer);
     return status;

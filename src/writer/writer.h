@@ -119,7 +119,8 @@ void
 film_writer_abandon(film_writer *writer);
 
 /* Seals what is left, gives the windows' space back, writes totals, index and end.
- * `pairs` are the last META (exit status ...). The writer is freed in any case; the
+ * `pairs` are the last META; with ended = "exit" among them the status the process
+ * exits with is added when it does. The writer is freed in any case; the
  * error says what could not be written. All film_threads are invalid afterwards. */
 film_status
 film_writer_close(film_writer *writer, const film_meta_pair *pairs, size_t count,

@@ -200,7 +200,9 @@ def test_open(runner):
 
         events = list(film.events())
         assert len(events) == info.events
-        kinds = collections.Counter(event.kind for event in events)
+        kinds = collections.Counter(
+            event.kind for event in events if event.file is None or event.file != "<string>"
+        )
         assert kinds["call"] == 1 + 4 + 1 + 2, kinds
         assert kinds["raise"] >= 2 and kinds["handled"] == 2, kinds
         calls = [event for event in events if event.kind == "call" and event.function == "__main__.f"]
@@ -218,7 +220,7 @@ def test_open(runner):
         assert len(merged) == len(events)
         assert all(a.time_ns <= b.time_ns for a, b in zip(merged, merged[1:]))
 
-        done = list(film.calls())
+        done = [call for call in film.calls() if film.code(call.code_id).file != "<string>"]
         assert len(done) == kinds["call"]
         assert {call.ending for call in done} == {"return"}
         assert all(call.duration_ns >= 0 for call in done)

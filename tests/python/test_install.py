@@ -12,7 +12,11 @@ import pytest
 
 from conftest import ROOT, clean_environment
 
-pytestmark = [pytest.mark.slow]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(600),
+    pytest.mark.xdist_group("wheel"),
+]
 
 
 def tree(folder: pathlib.Path) -> set[str]:
@@ -33,7 +37,8 @@ def wheel(tmp_path_factory):
     done = subprocess.run(
         [
             *(tools / "python", "-m", "pip", "--python", sys.executable, "wheel", "-q"),
-            *("--disable-pip-version-check", "--no-deps", "-w", folder, ROOT),
+            *("--disable-pip-version-check", "--no-build-isolation", "--no-deps"),
+            *("-w", folder, ROOT),
         ],
         env=environment,
         capture_output=True,

@@ -106,7 +106,8 @@ check_balance(const film_recordings *set, size_t *entered, size_t *supplied)
 }
 
 static film_tally
-tally_of(const film_functions *functions, const film_statistics *statistics, int function)
+tally_of(const film_functions *functions, const film_statistics *statistics,
+         int function)
 {
     film_tally none = {0};
     size_t count;
@@ -299,7 +300,8 @@ TEST(c_functions_are_entered_and_left)
     call(&film, EVEN); /* a key function, called by the C function */
     leave(&film);
     CHECK(film_append_c(film.thread, FILM_KIND_C_RETURN, sort, 3));
-    CHECK(film_append_c(film.thread, FILM_KIND_C_CALL, sort, 4)); /* its end is not seen */
+    CHECK(film_append_c(film.thread, FILM_KIND_C_CALL, sort,
+                        4)); /* its end is not seen */
     leave(&film);
     finish(&film, &set);
     check_balance(&set, &entered, &supplied);
@@ -432,13 +434,14 @@ TEST(short_calls_are_left_out)
     leave(&film);
     leave(&film);
     finish(&film, &set);
-    CHECK(film_duration_filter_new(50000000, &filter, NULL) == FILM_OK);
+    CHECK(film_duration_filter_new(&set, 50000000, &filter, NULL) == FILM_OK);
     CHECK(film_merge_open(&set, &range, &merge, NULL) == FILM_OK);
     while (film_merge_next(merge, &merged, NULL) == FILM_OK) {
         CHECK(film_duration_filter_add(filter, &merged, count_taken, taken, NULL) ==
               FILM_OK);
     }
-    film_duration_filter_finish(filter, film_recordings_end_ns(&set), count_taken, taken);
+    film_duration_filter_finish(filter, film_recordings_end_ns(&set), count_taken,
+                                taken);
     CHECK_EQUAL(taken[FILM_KIND_CALL], 2);
     CHECK_EQUAL(taken[FILM_KIND_RETURN], 2);
     film_duration_filter_free(filter);
@@ -512,16 +515,15 @@ main(int argc, char **argv)
 {
     static const film_test tests[] = {
         TEST_ENTRY(recursion_is_counted_as_cprofile_does)
-        TEST_ENTRY(generators_are_called_once_and_run_often)
-        TEST_ENTRY(frames_left_open_are_closed_at_the_end)
-        TEST_ENTRY(adopted_dropped_and_refocused_frames_balance)
-        TEST_ENTRY(c_functions_are_entered_and_left)
-        TEST_ENTRY(random_calls_balance_and_agree)
-        TEST_ENTRY(merged_events_come_in_order_of_time)
-        TEST_ENTRY(short_calls_are_left_out)
-        TEST_ENTRY(functions_are_chosen_by_glob_and_depth)
-        TEST_ENTRY(statistics_survive_without_memory)
-    };
+            TEST_ENTRY(generators_are_called_once_and_run_often)
+                TEST_ENTRY(frames_left_open_are_closed_at_the_end)
+                    TEST_ENTRY(adopted_dropped_and_refocused_frames_balance)
+                        TEST_ENTRY(c_functions_are_entered_and_left)
+                            TEST_ENTRY(random_calls_balance_and_agree)
+                                TEST_ENTRY(merged_events_come_in_order_of_time)
+                                    TEST_ENTRY(short_calls_are_left_out) TEST_ENTRY(
+                                        functions_are_chosen_by_glob_and_depth)
+                                        TEST_ENTRY(statistics_survive_without_memory)};
 
     return run_tests(tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

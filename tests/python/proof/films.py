@@ -76,7 +76,7 @@ def canonical(events: Iterable[Event]) -> dict[str, list[list[Any]]]:
     thread that called it and the number of that call in it."""
     events = list(events)
     names = thread_names(events)
-    frames: dict[int, list[Any]] = {}
+    frames: dict[int, tuple[str, str]] = {}
     calls: collections.Counter[str] = collections.Counter()
     streams: dict[str, list[list[Any]]] = {}
     # A frame may go on in another thread, so its name is given before anything is told.
@@ -84,20 +84,18 @@ def canonical(events: Iterable[Event]) -> dict[str, list[list[Any]]]:
         if event["kind"] == "call":
             thread = names[event["thread"]]
             calls[thread] += 1
-            frames[event["frame"]] = [thread, calls[thread], event["function"]]
+            frames[event["frame"]] = (f"{thread}#{calls[thread]}", event["function"])
     for event in events:
         kind = event["kind"]
         if kind in ("lost", "lost_control"):
             raise AssertionError(event)
         if kind not in FRAME_KINDS:
             continue
-        thread, number, function = frames.get(
-            event["frame"], ["adopted", event["frame"], None]
-        )
+        frame, function = frames.get(event["frame"], ("adopted", None))
         streams.setdefault(names[event["thread"]], []).append(
             [
                 kind,
-                f"{thread}#{number}",
+                frame,
                 function,
                 event["line"],
                 event.get("caller_line") if kind in ENTERING else None,

@@ -35,6 +35,7 @@ class Model:
         self.filename = filename
         self.streams = {}
         self.frames = {}  # id of a frame object -> its name; set anew at each call
+        self.suspended = set()  # ids of frame objects that yielded
         self.calls = {}
 
     # --- what both tracers tell ---
@@ -44,27 +45,50 @@ class Model:
         return "main" if thread is threading.main_thread() else thread.name
 
     def caller_line(self, frame):
+        """The line of the nearest caller in the file. g.throw() of a generator that
+        delegates runs the inner one with the outer one, suspended, as f_back: that is
+        no caller."""
         frame = frame.f_back
         while frame is not None:
-            if frame.f_code.co_filename == self.filename:
+            if (
+                frame.f_code.co_filename == self.filename
+                and id(frame) not in self.suspended
+            ):
                 return frame.f_lineno
             frame = frame.f_back
         return None
 
-    def tell(self, kind, frame, line=None, exception=None):
+    def has_begun(self, frame):
+        """False: a generator that is thrown into, or closed, before its first next().
+        It was never called, so a film knows its frame by its later events only."""
+        code = frame.f_code.co_code
+        resume = dis.opmap["RESUME"]
+        for offset in range(0, len(code), 2):
+            if code[offset] == resume:
+                return frame.f_lasti >= offset
+        return True
+
+    def tell(self, kind, frame, line=-1, exception=None):
         code = frame.f_code
         thread = self.thread()
         if kind == "call":
             self.calls[thread] = self.calls.get(thread, 0) + 1
             self.frames[id(frame)] = f"{thread}#{self.calls[thread]}"
             line = code.co_firstlineno
-        elif line is None:
+        elif line == -1:
             line = frame.f_lineno
+        if kind == "throw" and not self.has_begun(frame):
+            self.frames.pop(id(frame), None)
+            return
+        if kind == "yield":
+            self.suspended.add(id(frame))
+        elif kind != "raise":
+            self.suspended.discard(id(frame))
         self.streams.setdefault(thread, []).append(
             [
                 kind,
                 self.frames.get(id(frame), "adopted"),
-                f"{MODULE}.{code.co_qualname}",
+                f"{MODULE}.{code.co_qualname}" if id(frame) in self.frames else None,
                 line,
                 self.caller_line(frame)
                 if kind in ("call", "resume", "throw")
@@ -72,6 +96,8 @@ class Model:
                 exception,
             ]
         )
+        if kind in ("return", "unwind"):
+            self.frames.pop(id(frame), None)
 
 
 class MonitoringModel(Model):
@@ -103,7 +129,7 @@ class MonitoringModel(Model):
         def exception(kind):
             def callback(code, offset, error):
                 if code.co_filename == filename:
-                    tell(kind, getframe(1), None, type(error).__name__)
+                    tell(kind, getframe(1), -1, type(error).__name__)
 
             return callback
 
@@ -113,7 +139,7 @@ class MonitoringModel(Model):
                 for start, end, number in code.co_lines():
                     if start <= offset < end:
                         line = number
-                tell("handled", getframe(1), line or 0, type(error).__name__)
+                tell("handled", getframe(1), line, type(error).__name__)
 
         callbacks = {
             events.PY_START: entering("call"),
@@ -169,8 +195,8 @@ class TraceModel(Model):
     def line_of(self, code, offset):
         for start, end, line in code.co_lines():
             if start <= offset < end:
-                return line or 0
-        return 0
+                return line
+        return None
 
     def trace(self, frame, event, argument):
         code = frame.f_code
@@ -188,12 +214,12 @@ class TraceModel(Model):
                 self.tell("resume", frame)
             else:
                 # The exception is not among what settrace gives here; `raise` follows.
-                self.tell("throw", frame, None, "?")
+                self.tell("throw", frame, -1, "?")
         elif event == "line":
             self.pending.pop(id(frame), None)
         elif event == "exception":
             kind = argument[0].__name__
-            self.tell("raise", frame, None, kind)
+            self.tell("raise", frame, -1, kind)
             self.pending[id(frame)] = offset
             swallowed = name in ("FOR_ITER", "SEND") and issubclass(
                 argument[0], StopIteration
@@ -209,7 +235,7 @@ class TraceModel(Model):
             ):
                 self.tell("yield", frame)
             else:
-                self.tell("unwind", frame, None, "?")
+                self.tell("unwind", frame, -1, "?")
             self.pending.pop(id(frame), None)
         return self.trace
 

@@ -1,0 +1,497 @@
+"""Measures filmstrip against the bare program, against empty hooks and against peers.
+
+    make bench                          everything, into docs/bench.{json,md,svg}
+    bench/run.py --quick                two minutes, into build/bench/quick
+    bench/run.py --only idle,pass       some sections, into build/bench/partial
+    bench/run.py --only film --merge    some sections, put in place in docs
+    bench/run.py --render               the table and chart again, from docs/bench.json
+
+Each time is taken in a fresh process that runs the program bare and then with one tool;
+the tools take turns, round after round, so that all see the same noise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import datetime
+import json
+import os
+import pathlib
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import prepare
+import report
+import summary
+import workloads
+from prepare import BUILD, HERE, ROOT, PreparationError, Python
+
+SECTIONS = ("pass", "film", "memory", "idle", "times")
+CHILD_SECONDS = 300
+SAVED = ("richards", "go", "asyncio")  # VizTracer's save takes long
+
+
+class Settings:
+    def __init__(self, quick: bool) -> None:
+        self.rounds = 1 if quick else 3
+        self.runs = 2 if quick else 4
+        self.recorded_seconds = 1.0
+        self.workloads = workloads.QUICK_NAMES if quick else workloads.NAMES
+        self.idle_processes = 1 if quick else 4
+        self.idle_turns = 2 if quick else 3
+        self.idle_runs = 2 if quick else 3
+        self.memory_repeats = 1 if quick else 3
+        self.memory_threads = 20
+        self.film_events = 5_000_000 if quick else 100_000_000
+        self.film_functions = 960
+        self.film_runs = 1 if quick else 2
+        self.open_runs = 5 if quick else 11
+
+
+def tools_of(python: Python, names: list[str] | None) -> dict[str, dict]:
+    """What is measured on this Python: label and request."""
+    if python.has_monitoring:
+        tools = {
+            "floor": {"tool": "floor", "mode": "monitoring"},
+            "filmstrip": {"tool": "filmstrip"},
+        }
+    else:
+        tools = {
+            "floor": {"tool": "floor", "mode": "trace"},
+            "filmstrip": {"tool": "filmstrip"},
+            "floor_no_exceptions": {"tool": "floor", "mode": "profile"},
+            "filmstrip_no_exceptions": {
+                "tool": "filmstrip",
+                "options": {"all": True, "exceptions": False},
+            },
+        }
+    tools |= {name: {"tool": name} for name in ("viztracer", "cprofile", "yappi")}
+    return {
+        label: request
+        for label, request in tools.items()
+        if names is None or label in names
+    }
+
+
+class Bench:
+    def __init__(
+        self,
+        pythons: list[Python],
+        settings: Settings,
+        tools: list[str] | None,
+        folder: pathlib.Path,
+    ) -> None:
+        self.pythons = pythons
+        self.settings = settings
+        self.tools = tools
+        self.folder = folder
+        self.failures: list[str] = []
+        self.measure = prepare.build_measure()
+
+    def say(self, text: str) -> None:
+        print(f"{datetime.datetime.now():%H:%M:%S} {text}", file=sys.stderr, flush=True)
+
+    def child(self, python: Python, **request: object) -> dict | None:
+        """Runs child.py; None if it failed, which is told and counted."""
+        request["peers"] = str(python.peers)
+        request.setdefault("film", str(self.folder / "child.film"))
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("PYTHON", "FILMSTRIP"))
+        }
+        environment["PYTHONHASHSEED"] = "0"
+        command = [str(python.executable), str(HERE / "child.py"), json.dumps(request)]
+        what = " ".join(
+            str(request[key]) for key in ("do", "workload", "tool") if key in request
+        )
+        try:
+            result = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                timeout=CHILD_SECONDS,
+                env=environment,
+                cwd=self.folder,
+            )
+        except subprocess.TimeoutExpired:
+            self.fail(f"{python.version} {what}: not done after {CHILD_SECONDS} s")
+            return None
+        if result.returncode != 0 or not result.stdout.strip():
+            last = (result.stderr.strip().splitlines() or ["no message"])[-1]
+            self.fail(f"{python.version} {what}: status {result.returncode}, {last}")
+            return None
+        return json.loads(result.stdout.splitlines()[-1])
+
+    def fail(self, sentence: str) -> None:
+        self.failures.append(sentence)
+        self.say("FAILED " + sentence)
+
+    # --- sections: each gives its raw answers -----------------------------------
+
+    def times(self) -> list[dict]:
+        answers = []
+        for number in range(self.settings.rounds):
+            for workload in self.settings.workloads:
+                for python in self.pythons:
+                    ratios = []
+                    for label, request in tools_of(python, self.tools).items():
+                        recorded = request["tool"] == "filmstrip"
+                        answer = self.child(
+                            python,
+                            do="time",
+                            workload=workload,
+                            runs=self.settings.runs,
+                            seconds=self.settings.recorded_seconds if recorded else 0,
+                            save=number == 0 and workload in SAVED,
+                            **request,
+                        )
+                        if answer is None:
+                            continue
+                        ratio = summary.best_ratio([answer], "thread")
+                        ratios.append(f"{label} {ratio:.2f}")
+                        answers.append(
+                            {
+                                "python": python.version,
+                                "workload": workload,
+                                "tool": label,
+                                "round": number,
+                                **answer,
+                            }
+                        )
+                    self.say(
+                        f"times {number + 1}/{self.settings.rounds} {python.version} "
+                        f"{workload}: {', '.join(ratios)}"
+                    )
+        return answers
+
+    def idle(self) -> list[dict]:
+        answers = []
+        for number in range(self.settings.idle_processes):
+            for workload in (*self.settings.workloads, "raise_each_call"):
+                for python in self.pythons:
+                    answer = self.child(
+                        python,
+                        do="idle",
+                        workload=workload,
+                        turns=self.settings.idle_turns,
+                        runs=self.settings.idle_runs,
+                    )
+                    if answer is None:
+                        continue
+                    self.say(
+                        f"idle {number + 1}/{self.settings.idle_processes} "
+                        f"{python.version} {workload}: "
+                        f"{summary.best_ratio([answer], 'thread'):.3f}"
+                    )
+                    answers.append(
+                        {
+                            "python": python.version,
+                            "workload": workload,
+                            "round": number,
+                            **answer,
+                        }
+                    )
+        return answers
+
+    def memory(self) -> list[dict]:
+        answers = []
+        for number in range(self.settings.memory_repeats):
+            for python in self.pythons:
+                for threads, workload, repeats in (
+                    (0, "richards", 5),
+                    (0, "asyncio", 5),
+                    (self.settings.memory_threads, "fib", 1),
+                ):
+                    for recorded in (False, True):
+                        answer = self.child(
+                            python,
+                            do="memory",
+                            workload=workload,
+                            repeats=repeats,
+                            threads=threads,
+                            recorded=recorded,
+                        )
+                        if answer is not None:
+                            answers.append(
+                                {
+                                    "python": python.version,
+                                    "workload": workload,
+                                    "threads": threads,
+                                    "recorded": recorded,
+                                    "round": number,
+                                    **answer,
+                                }
+                            )
+            self.say(f"memory {number + 1}/{self.settings.memory_repeats}")
+        return answers
+
+    def pass_(self) -> list[dict]:
+        """`filmstrip run -c pass`: what it leaves, and how long it takes."""
+        answers = []
+        for python in self.pythons:
+            film = self.folder / "pass.film"
+            command = [str(python.program), "run", "-o", str(film), "--force"]
+            started = time.perf_counter()
+            result = subprocess.run(
+                [*command, "-c", "pass"], capture_output=True, text=True
+            )
+            seconds = time.perf_counter() - started
+            if result.returncode != 0 or not film.exists():
+                last = (result.stderr.strip().splitlines() or ["no message"])[-1]
+                self.fail(f"{python.version} run -c pass: {last}")
+                continue
+            status = film.stat()
+            film.unlink()
+            answers.append(
+                {
+                    "python": python.version,
+                    "size": status.st_size,
+                    "blocks": status.st_blocks * 512,
+                    "seconds": seconds,
+                }
+            )
+            self.say(f"pass {python.version}: {status.st_size} bytes")
+        return answers
+
+    def film(self) -> list[dict]:
+        """The commands over a long recording."""
+        python = self.pythons[-1]
+        make_film = prepare.build_make_film(python)
+        film = self.folder / "long.film"
+        made = json.loads(
+            prepare.run(
+                [
+                    *(make_film, film),
+                    *(self.settings.film_events, self.settings.film_functions),
+                ],
+                "make_film",
+            )
+        )
+        status = film.stat()
+        made["what"] = "make"
+        made |= {"size": status.st_size, "blocks": status.st_blocks * 512}
+        self.say(f"film of {made['events']:,} events: {status.st_size >> 20} MiB")
+        answers = [made]
+        program = self.native_program(python)
+        plans = [
+            ("open", ["info", film], self.settings.open_runs),
+            ("dump", ["dump", film], self.settings.film_runs),
+            ("log", ["log", film], self.settings.film_runs),
+            ("report", ["report", film], self.settings.film_runs),
+            ("check", ["check", film], 1),
+        ]
+        for what, arguments, runs in plans:
+            for _ in range(runs):
+                command = [str(word) for word in (self.measure, program, *arguments)]
+                result = subprocess.run(command, capture_output=True, text=True)
+                answer = json.loads(result.stdout)
+                if answer["status"] != 0:
+                    last = (result.stderr.strip().splitlines() or ["no message"])[-1]
+                    self.fail(f"{what}: status {answer['status']}, {last}")
+                    break
+                answers.append({"what": what, "events": made["events"], **answer})
+                peak = answer["peak_kib"] / 1024
+                self.say(f"{what}: {answer['wall']:.3f} s, {peak:.1f} MiB")
+        opened = self.child(
+            python, do="open", film=str(film), runs=self.settings.open_runs
+        )
+        if opened is not None:
+            answers.append({"what": "python_open", **opened})
+        film.unlink()
+        return answers
+
+    def native_program(self, python: Python) -> pathlib.Path:
+        """The C program itself, without Python's start."""
+        package = python.ask("import filmstrip; print(filmstrip.__path__[0])")
+        native = pathlib.Path(package) / "bin" / "filmstrip"
+        return native if native.exists() else python.program
+
+
+def describe_machine() -> dict[str, object]:
+    """Without names of host or person."""
+    processor = memory = system = ""
+    with contextlib.suppress(OSError), open("/proc/cpuinfo") as lines:
+        for line in lines:
+            if line.startswith("model name"):
+                processor = line.split(":", 1)[1].strip()
+                break
+    with contextlib.suppress(OSError), open("/proc/meminfo") as lines:
+        memory = f"{int(lines.readline().split()[1]) >> 20} GiB"
+    with contextlib.suppress(OSError):
+        system = platform.freedesktop_os_release().get("PRETTY_NAME", "")
+    kernel = ".".join(platform.release().split("-")[0].split(".")[:2])
+    return {
+        "processor": processor,
+        "cores": len(os.sched_getaffinity(0)),
+        "memory": memory,
+        "system": f"{system}, Linux {kernel}",
+        "file_system": file_system(BUILD),
+    }
+
+
+def file_system(path: pathlib.Path) -> str:
+    try:
+        return subprocess.run(
+            ["stat", "-f", "-c", "%T", str(path)], capture_output=True, text=True
+        ).stdout.strip()
+    except OSError:
+        return ""
+
+
+def rounded(value: object) -> object:
+    if isinstance(value, float):
+        return round(value, 6)
+    if isinstance(value, dict):
+        return {key: rounded(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [rounded(item) for item in value]
+    return value
+
+
+def measure(bench: Bench, sections: list[str]) -> dict[str, dict]:
+    functions = {
+        "pass": bench.pass_,
+        "film": bench.film,
+        "memory": bench.memory,
+        "idle": bench.idle,
+        "times": bench.times,
+    }
+    measured = {}
+    for name in sections:
+        started = time.monotonic()
+        loads = [os.getloadavg()[0]]
+        try:
+            raw = functions[name]()
+        except PreparationError as error:
+            bench.fail(f"{name}: {error}")
+            continue
+        loads.append(os.getloadavg()[0])
+        measured[name] = {
+            "date": f"{datetime.date.today():%Y-%m-%d}",
+            "seconds": round(time.monotonic() - started),
+            "load": round(statistics.mean(loads), 1),
+            "raw": rounded(raw),
+        }
+    return measured
+
+
+def write_results(results: dict, folder: pathlib.Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    results["summary"] = rounded(summary.summarise(results["sections"]))
+    results["bars"] = rounded(summary.compare(results["summary"]))
+    (folder / "bench.json").write_text(compact(results) + "\n")
+    (folder / "bench.md").write_text(report.markdown(results))
+    (folder / "bench.svg").write_text(report.chart(results["summary"]))
+
+
+def compact(results: dict) -> str:
+    """JSON that a diff can show: one line for each raw answer, the rest indented."""
+    raw = {name: part["raw"] for name, part in results["sections"].items()}
+    outline = json.loads(json.dumps(results))
+    for name in raw:
+        outline["sections"][name]["raw"] = f"@{name}@"
+    text = json.dumps(outline, indent=1)
+    for name, answers in raw.items():
+        lines = ",\n".join("    " + json.dumps(answer) for answer in answers)
+        text = text.replace(f'"@{name}@"', f"[\n{lines}\n   ]")
+    return text
+
+
+def parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("versions", nargs="*", help="3.12 ...; default: all found")
+    parser.add_argument("--quick", action="store_true", help="two minutes, rough")
+    parser.add_argument(
+        "--only", default="", help=f"sections, of: {', '.join(SECTIONS)}"
+    )
+    parser.add_argument("--workloads", default="", help="some programs only")
+    parser.add_argument("--tools", default="", help="some tools only")
+    parser.add_argument("--rounds", type=int, help="rounds of the times")
+    parser.add_argument(
+        "--merge", action="store_true", help="put the sections measured into docs"
+    )
+    parser.add_argument("--render", action="store_true", help="measure nothing")
+    parser.add_argument("--output", type=pathlib.Path, help="folder of the results")
+    return parser.parse_args(arguments)
+
+
+def found_versions() -> list[str]:
+    output = prepare.run([ROOT / "tools" / "find_pythons"], "tools/find_pythons")
+    return [line.split()[0] for line in output.splitlines()]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = parse(arguments)
+    docs = ROOT / "docs"
+    sections = options.only.split(",") if options.only else list(SECTIONS)
+    unknown = set(sections) - set(SECTIONS)
+    if unknown:
+        print(f"no such section: {', '.join(sorted(unknown))}", file=sys.stderr)
+        return 2
+    if options.render:
+        results = json.loads((docs / "bench.json").read_text())
+        write_results(results, options.output or docs)
+        return 0
+    settings = Settings(options.quick)
+    if options.workloads:
+        settings.workloads = tuple(options.workloads.split(","))
+    if options.rounds:
+        settings.rounds = options.rounds
+    partial = bool(options.only or options.workloads or options.tools)
+    output = options.output or (
+        BUILD / "quick"
+        if options.quick
+        else docs
+        if options.merge or not partial
+        else BUILD / "partial"
+    )
+    BUILD.mkdir(parents=True, exist_ok=True)
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="films-", dir=BUILD))
+    try:
+        pythons = [Python(version) for version in options.versions or found_versions()]
+        for python in pythons:
+            python.install_peers()
+            python.build_floor()
+        tools = options.tools.split(",") if options.tools else None
+        bench = Bench(pythons, settings, tools, folder)
+        measured = measure(bench, sections)
+    except PreparationError as error:
+        print(error, file=sys.stderr)
+        return 2
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    results = {
+        "quick": options.quick,
+        "machine": describe_machine(),
+        "pythons": {
+            python.version: {
+                "version": python.full_version,
+                "peers": python.peer_versions(),
+            }
+            for python in pythons
+        },
+        "settings": vars(settings),
+        "failures": bench.failures,
+        "sections": measured,
+    }
+    if options.merge and (output / "bench.json").exists():
+        before = json.loads((output / "bench.json").read_text())
+        results["sections"] = before["sections"] | measured
+        results["pythons"] = before["pythons"] | results["pythons"]
+    write_results(results, output)
+    print(report.terminal(results))
+    print(f"written to {os.path.relpath(output)}")
+    return 1 if bench.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
