@@ -285,7 +285,7 @@ ACTIONS = {
 
 def main() -> int:
     request = json.loads(sys.argv[1])
-    sys.path.insert(1, request["peers"])
+    sys.path[1:1] = request["paths"]
     print(json.dumps(ACTIONS[request["do"]](request)))
     return 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pathlib
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -42,6 +43,7 @@ class Python:
         self.numbers = tuple(map(int, version.split(".")))
         self.executable = ROOT / ".venvs" / version / "bin" / "python"
         self.peers = BUILD / version
+        self.package: pathlib.Path | None = None
         if not self.executable.exists():
             raise PreparationError(f".venvs/{version} is missing: run `make build`")
         if self.ask("import importlib.util as u; print(u.find_spec('filmstrip'))") in (
@@ -64,6 +66,13 @@ class Python:
 
     def ask(self, code: str) -> str:
         return run([self.executable, "-c", code], self.version).strip()
+
+    def take_snapshot(self, folder: pathlib.Path) -> None:
+        """Copies the installed package, so that a build that comes in between does not
+        change what is measured."""
+        self.package = folder / self.version
+        installed = self.ask("import filmstrip; print(filmstrip.__path__[0])")
+        shutil.copytree(installed, self.package / "filmstrip")
 
     def install_peers(self) -> None:
         wanted = HERE / "requirements.txt"

@@ -25,6 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 
 import prepare
 import report
@@ -99,7 +100,7 @@ class Bench:
 
     def child(self, python: Python, **request: object) -> dict | None:
         """Runs child.py; None if it failed, which is told and counted."""
-        request["peers"] = str(python.peers)
+        request["paths"] = [str(python.package), str(python.peers)]
         request.setdefault("film", str(self.folder / "child.film"))
         environment = {
             name: value
@@ -133,10 +134,9 @@ class Bench:
         self.failures.append(sentence)
         self.say("FAILED " + sentence)
 
-    # --- sections: each gives its raw answers -----------------------------------
+    # --- sections: each gives its raw answers, one by one -----------------------
 
-    def times(self) -> list[dict]:
-        answers = []
+    def times(self) -> Iterator[dict]:
         for number in range(self.settings.rounds):
             for workload in self.settings.workloads:
                 for python in self.pythons:
@@ -156,26 +156,24 @@ class Bench:
                             continue
                         ratio = summary.best_ratio([answer], "thread")
                         ratios.append(f"{label} {ratio:.2f}")
-                        answers.append(
-                            {
-                                "python": python.version,
-                                "workload": workload,
-                                "tool": label,
-                                "round": number,
-                                **answer,
-                            }
-                        )
+                        yield {
+                            "python": python.version,
+                            "workload": workload,
+                            "tool": label,
+                            "round": number,
+                            **answer,
+                        }
                     self.say(
                         f"times {number + 1}/{self.settings.rounds} {python.version} "
                         f"{workload}: {', '.join(ratios)}"
                     )
-        return answers
 
-    def idle(self) -> list[dict]:
-        answers = []
+    def idle(self) -> Iterator[dict]:
         for number in range(self.settings.idle_processes):
             for workload in (*self.settings.workloads, "raise_each_call"):
                 for python in self.pythons:
+                    if number > 0 and not python.has_monitoring:
+                        continue  # no bar there, and slow
                     answer = self.child(
                         python,
                         do="idle",
@@ -190,18 +188,14 @@ class Bench:
                         f"{python.version} {workload}: "
                         f"{summary.best_ratio([answer], 'thread'):.3f}"
                     )
-                    answers.append(
-                        {
-                            "python": python.version,
-                            "workload": workload,
-                            "round": number,
-                            **answer,
-                        }
-                    )
-        return answers
+                    yield {
+                        "python": python.version,
+                        "workload": workload,
+                        "round": number,
+                        **answer,
+                    }
 
-    def memory(self) -> list[dict]:
-        answers = []
+    def memory(self) -> Iterator[dict]:
         for number in range(self.settings.memory_repeats):
             for python in self.pythons:
                 for threads, workload, repeats in (
@@ -219,22 +213,18 @@ class Bench:
                             recorded=recorded,
                         )
                         if answer is not None:
-                            answers.append(
-                                {
-                                    "python": python.version,
-                                    "workload": workload,
-                                    "threads": threads,
-                                    "recorded": recorded,
-                                    "round": number,
-                                    **answer,
-                                }
-                            )
+                            yield {
+                                "python": python.version,
+                                "workload": workload,
+                                "threads": threads,
+                                "recorded": recorded,
+                                "round": number,
+                                **answer,
+                            }
             self.say(f"memory {number + 1}/{self.settings.memory_repeats}")
-        return answers
 
-    def pass_(self) -> list[dict]:
+    def pass_(self) -> Iterator[dict]:
         """`filmstrip run -c pass`: what it leaves, and how long it takes."""
-        answers = []
         for python in self.pythons:
             film = self.folder / "pass.film"
             command = [str(python.program), "run", "-o", str(film), "--force"]
@@ -249,18 +239,15 @@ class Bench:
                 continue
             status = film.stat()
             film.unlink()
-            answers.append(
-                {
-                    "python": python.version,
-                    "size": status.st_size,
-                    "blocks": status.st_blocks * 512,
-                    "seconds": seconds,
-                }
-            )
+            yield {
+                "python": python.version,
+                "size": status.st_size,
+                "blocks": status.st_blocks * 512,
+                "seconds": seconds,
+            }
             self.say(f"pass {python.version}: {status.st_size} bytes")
-        return answers
 
-    def film(self) -> list[dict]:
+    def film(self) -> Iterator[dict]:
         """The commands over a long recording."""
         python = self.pythons[-1]
         make_film = prepare.build_make_film(python)
@@ -278,7 +265,7 @@ class Bench:
         made["what"] = "make"
         made |= {"size": status.st_size, "blocks": status.st_blocks * 512}
         self.say(f"film of {made['events']:,} events: {status.st_size >> 20} MiB")
-        answers = [made]
+        yield made
         program = self.native_program(python)
         plans = [
             ("open", ["info", film], self.settings.open_runs),
@@ -296,21 +283,19 @@ class Bench:
                     last = (result.stderr.strip().splitlines() or ["no message"])[-1]
                     self.fail(f"{what}: status {answer['status']}, {last}")
                     break
-                answers.append({"what": what, "events": made["events"], **answer})
+                yield {"what": what, "events": made["events"], **answer}
                 peak = answer["peak_kib"] / 1024
                 self.say(f"{what}: {answer['wall']:.3f} s, {peak:.1f} MiB")
         opened = self.child(
             python, do="open", film=str(film), runs=self.settings.open_runs
         )
         if opened is not None:
-            answers.append({"what": "python_open", **opened})
+            yield {"what": "python_open", **opened}
         film.unlink()
-        return answers
 
     def native_program(self, python: Python) -> pathlib.Path:
         """The C program itself, without Python's start."""
-        package = python.ask("import filmstrip; print(filmstrip.__path__[0])")
-        native = pathlib.Path(package) / "bin" / "filmstrip"
+        native = python.package / "filmstrip" / "bin" / "filmstrip"
         return native if native.exists() else python.program
 
 
@@ -367,10 +352,16 @@ def measure(bench: Bench, sections: list[str]) -> dict[str, dict]:
     for name in sections:
         started = time.monotonic()
         loads = [os.getloadavg()[0]]
+        raw: list[dict] = []
+        interrupted = False
         try:
-            raw = functions[name]()
+            raw.extend(functions[name]())
         except PreparationError as error:
             bench.fail(f"{name}: {error}")
+        except KeyboardInterrupt:
+            bench.fail(f"{name}: interrupted; what was measured until then is kept")
+            interrupted = True
+        if not raw:
             continue
         loads.append(os.getloadavg()[0])
         measured[name] = {
@@ -379,6 +370,8 @@ def measure(bench: Bench, sections: list[str]) -> dict[str, dict]:
             "load": round(statistics.mean(loads), 1),
             "raw": rounded(raw),
         }
+        if interrupted:
+            break
     return measured
 
 
@@ -461,6 +454,7 @@ def main(arguments: list[str] | None = None) -> int:
         for python in pythons:
             python.install_peers()
             python.build_floor()
+            python.take_snapshot(folder)
         tools = options.tools.split(",") if options.tools else None
         bench = Bench(pythons, settings, tools, folder)
         measured = measure(bench, sections)

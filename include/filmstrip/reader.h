@@ -49,7 +49,9 @@ typedef struct film_info {
     uint32_t tick_ns;
     uint32_t level; /* 0 calls, 1 lines, 2 values */
     film_ending ending;
-    bool stopped_early;  /* the disk was full or failed: see meta and lost */
+    int exit_status;     /* what the process gave to exit(); -1: not known */
+    bool stopped_early;  /* the disk was full or failed: see stop_reason and lost */
+    const char *stop_reason; /* why, for people; NULL: it did not stop early */
     bool write_fallback; /* windows were written, not mapped */
     size_t damaged;      /* chunks that could not be read when opening */
 } film_info;
@@ -155,9 +157,15 @@ film_reader_code_count(const film_reader *reader);
 const film_code *
 film_reader_code(const film_reader *reader, uint32_t id);
 
-/* The line of a place in a code object; 0: no line. The reader caches the table. */
+/* The line of a place in a code object; 0: no line, also for FILM_NO_CODE and
+ * FILM_NO_OFFSET. The reader caches the table. */
 uint32_t
 film_reader_line(film_reader *reader, uint32_t code, uint32_t offset);
+
+/* The line where an event's frame stood; 0: none. CPython gives the first instructions
+ * of an exception handler no line: for `handled` it is the next one, the `except`. */
+uint32_t
+film_reader_event_line(film_reader *reader, const film_event *event);
 
 /* The empty text if the id is unknown. */
 film_text

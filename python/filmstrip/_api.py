@@ -80,11 +80,13 @@ def _make_options(
 def _stop_at_exit() -> None:
     import atexit
 
-    atexit.register(_recorder.stop)
+    atexit.register(_recorder.stop, {"ended": "exit"})
 
 
 def _begin(options: _options.Options) -> str:
     if _recorder.active():
+        if _options.started_outside:
+            return _recorder.path() or ""
         raise RuntimeError(f"already recording to {_recorder.path()}")
     options = _options.Options.decode(options.encode())
     words = _program_words()
@@ -99,6 +101,9 @@ def _begin(options: _options.Options) -> str:
 def start(path: str | os.PathLike[str] | None = None, **options: Any) -> str:
     """Starts recording, with the options of `record`; gives the film's path.
 
+    In a program that is recorded from outside, by `filmstrip run` or as a child, this
+    is part of that recording, and stop() does not end it.
+
     OSError: the film cannot be written (it exists: `force=True` replaces it).
     RuntimeError: a recording is running, or this interpreter cannot be recorded.
     """
@@ -109,7 +114,9 @@ def stop() -> Statistics | None:
     """Ends the recording and closes its film. None if nothing was being recorded."""
     if not _recorder.active():
         return None
-    result = cast(Statistics, _recorder.stop())
+    if _options.started_outside:
+        return statistics()
+    result = cast(Statistics, _recorder.stop({"ended": "stop"}))
     _options.forget_environment()
     return result or None
 
@@ -143,10 +150,12 @@ class Recording:
     def __init__(self, options: _options.Options) -> None:
         self._options = options
         self.path: str | None = options.path or None
+        self._entered = False
         self.statistics: Statistics | None = None
 
     def __enter__(self) -> Recording:
         self.path = _begin(self._options)
+        self._entered = True
         return self
 
     def __exit__(
@@ -155,7 +164,8 @@ class Recording:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if _recorder.path() == self.path:
+        if self._entered:
+            self._entered = False
             self.statistics = stop()
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:

@@ -56,13 +56,28 @@ def _program_words() -> list[str]:
     return [option, value, *sys.argv[1:]]
 
 
+def _own_script() -> str:
+    return os.path.join(os.path.dirname(sys.executable or ""), "filmstrip")
+
+
+def _ending() -> dict[str, str]:
+    """How the program ended, as far as it is known while Python still runs; the exit
+    status is added when the process exits."""
+    meta = {"ended": "exit"}
+    uncaught = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+    if uncaught is not None:
+        # Past any metaclass: its code is the program's.
+        meta["exit_exception"] = type.__dict__["__name__"].__get__(type(uncaught))
+    return meta
+
+
 def _finish(options: _options.Options, pid: int) -> None:
     """The first exit handler registered and so the last to run. Also run by a child
     that was forked and ends like a whole program."""
     from filmstrip import _recorder
 
     try:
-        result = _recorder.stop()
+        result = _recorder.stop(_ending())
         if options.progress and result and os.getpid() == pid and os.isatty(2):
             events, size = f"{result['events']:,}", f"{result['bytes']:,}"
             lost = f", {result['lost']:,} lost" if result["lost"] else ""
@@ -90,7 +105,7 @@ class _MultiprocessingEnd:
             from filmstrip import _recorder
 
             util: Any = sys.modules["multiprocessing.util"]
-            util.Finalize(None, _recorder.stop, exitpriority=-(10**9))
+            util.Finalize(None, _recorder.stop, ({"ended": "exit"},), exitpriority=-(10**9))
         except Exception:
             pass
 
@@ -107,6 +122,8 @@ def boot() -> None:
         words = _program_words()
         if len(words) > 1 and "multiprocessing.resource_tracker" in words[1]:
             return  # multiprocessing's own helper: nothing of the program runs there
+        if words[:2] == ["-m", "filmstrip"] or words[:1] == [_own_script()]:
+            return  # our own command, called by a recorded program
         if encoded:
             options = _options.Options.decode(encoded)
         else:
@@ -120,6 +137,7 @@ def boot() -> None:
         if options.first:
             meta["parent"] = os.path.basename(options.first)
         _options.begin(options, meta)
+        _options.started_outside = True
 
         import atexit
 

@@ -16,6 +16,8 @@ LEVELS = ("calls", "lines", "values")
 SWITCH = "FILMSTRIP"  # set and not "0": the .pth line starts a recording
 CARRIER = "FILMSTRIP_OPTIONS"  # Options.encode(), from `run` or from a recorded parent
 
+started_outside = False  # this process is recorded by `run`, FILMSTRIP or its parent
+
 
 class Options:
     """The options of one recording. `first` is the film of the first process if that

@@ -136,6 +136,7 @@ film_call_tree_add_thread(film_call_tree *tree, size_t recording, uint32_t threa
     film_status status;
     uint32_t current = 0;
     uint64_t last_ns = 0;
+    size_t depth = 0;
 
     FILM_TRY(
         film_activity_open(tree->functions->set, recording, thread, &activity, error));
@@ -144,7 +145,7 @@ film_call_tree_add_thread(film_call_tree *tree, size_t recording, uint32_t threa
             tree->nodes[current].own_ns += step.time_ns - last_ns;
             last_ns = step.time_ns;
         }
-        if (step.kind == FILM_STEP_ENTER) {
+        if (step.kind == FILM_STEP_ENTER && depth++ < FILM_CALL_TREE_DEPTH) {
             uint32_t function =
                 film_functions_number(tree->functions, recording, step.function);
             current = find_child(tree, current, function);
@@ -153,7 +154,7 @@ film_call_tree_add_thread(film_call_tree *tree, size_t recording, uint32_t threa
                 break;
             }
         }
-        else if (step.kind == FILM_STEP_LEAVE) {
+        else if (step.kind == FILM_STEP_LEAVE && --depth < FILM_CALL_TREE_DEPTH) {
             current = tree->nodes[current].parent;
         }
     }

@@ -1,11 +1,15 @@
 /* call_tree.h: the distinct stacks of a run and the own time of each.
  * A stack is a node with its caller's node as parent, so memory grows with distinct
- * stacks, not with events.
+ * stacks, not with events. Stacks deeper than FILM_CALL_TREE_DEPTH are cut there: what
+ * runs deeper counts as own time of the last node. (A recursion of 90,000 frames would
+ * make 90,000 stacks of up to 90,000 names each.)
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_CALL_TREE_H
 #define FILMSTRIP_CALL_TREE_H
 
 #include "analysis/functions.h"
+
+#define FILM_CALL_TREE_DEPTH 1000u
 
 typedef struct film_call_node {
     uint64_t own_ns;

@@ -177,7 +177,8 @@ const film_command film_command_export = {
     "collapsed add the times up; the others show each process by itself.\n"
     "\n"
     "pstats counts as cProfile does: every resume of a generator or coroutine is a "
-    "call. report and dot count real calls. Functions still running at the end are "
+    "call. report and dot count real calls. collapsed cuts stacks at 1,000 frames. "
+    "Functions still running at the end are "
     "closed at the last moment of the recording. The file is readable by its owner "
     "alone, is never written through a symbolic link, and is removed when the export "
     "fails or is interrupted.",

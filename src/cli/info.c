@@ -7,6 +7,9 @@
 #include "cli/options.h"
 #include "cli/reading.h"
 
+/* A thread's last events may have no frame (its end, a loss): look at a few. */
+#define LAST_EVENTS 8u
+
 film_last_place
 film_info_last_place(film_reader *reader, const film_thread_info *thread)
 {
@@ -15,26 +18,28 @@ film_info_last_place(film_reader *reader, const film_thread_info *thread)
     const film_event *event;
     const film_frame *stack;
     size_t depth = 0;
+    uint64_t first = thread->first_event;
     uint32_t code = FILM_NO_CODE, offset = FILM_NO_OFFSET;
 
-    if (thread->end_event == thread->first_event ||
-        film_cursor_open(reader, thread->id, thread->end_event - 1, &cursor, NULL) !=
-            FILM_OK) {
+    if (thread->end_event - first > LAST_EVENTS) {
+        first = thread->end_event - LAST_EVENTS;
+    }
+    if (film_cursor_open(reader, thread->id, first, &cursor, NULL) != FILM_OK) {
         return place;
     }
-    if (film_cursor_next(cursor, &event, NULL) == FILM_OK) {
+    while (film_cursor_next(cursor, &event, NULL) == FILM_OK) {
+        if (event->code != FILM_NO_CODE) {
+            code = event->code;
+            offset = event->offset;
+        }
         stack = film_cursor_stack(cursor, &depth);
-        place.running = depth > 0;
         if (depth > 0) {
             code = stack[depth - 1].code;
             offset = stack[depth - 1].offset;
         }
-        else {
-            code = event->code;
-            offset = event->offset;
-        }
     }
     film_cursor_close(cursor);
+    place.running = depth > 0;
     if (code != FILM_NO_CODE) {
         place.code = film_reader_code(reader, code);
         if (offset != FILM_NO_OFFSET) {
@@ -106,7 +111,10 @@ film_info_losses(film_reader *reader, film_losses *losses)
         found += losses->items[i].is_control ? 0 : losses->items[i].count;
     }
     if (film_reader_info(reader)->lost > found) {
-        add_loss(losses, film_text_of("counted, the reason was not recorded"),
+        const char *reason = film_reader_info(reader)->stop_reason;
+        add_loss(losses,
+                 film_text_of(reason != NULL ? reason
+                                             : "counted, the reason was not recorded"),
                  film_reader_info(reader)->lost - found, false);
     }
 }
@@ -116,9 +124,7 @@ film_info_ending(const film_reader *reader, char room[256])
 {
     const film_info *info = film_reader_info(reader);
     const char *ended = film_reader_meta(reader, "ended");
-    const char *signal_name = film_reader_meta(reader, "exit_signal");
     const char *exception = film_reader_meta(reader, "exit_exception");
-    const char *status = film_reader_meta(reader, "exit_status");
 
     if (info->ending == FILM_ENDING_LIVE) {
         return "still running";
@@ -127,21 +133,19 @@ film_info_ending(const film_reader *reader, char room[256])
         return "its process went away without closing the recording (killed or "
                "crashed)";
     }
-    if (signal_name != NULL && signal_name[0] != '\0') {
-        snprintf(room, 256, "ended by signal %.200s", signal_name);
-    }
-    else if (exception != NULL && exception[0] != '\0') {
-        snprintf(room, 256, "ended by exception %.180s, exit status %.20s", exception,
-                 status == NULL ? "1" : status);
-    }
-    else if (ended != NULL && strcmp(ended, "stop") == 0) {
+    if (ended != NULL && strcmp(ended, "stop") == 0) {
         return "recording stopped by the program";
     }
-    else if (status != NULL && status[0] != '\0') {
-        snprintf(room, 256, "exit status %.200s", status);
+    if (info->exit_status < 0) {
+        return exception == NULL ? "closed; the process then ended without exit()"
+                                 : "closed after an uncaught exception";
+    }
+    if (exception != NULL && exception[0] != '\0') {
+        snprintf(room, 256, "uncaught %.180s, exit status %d", exception,
+                 info->exit_status);
     }
     else {
-        return "closed";
+        snprintf(room, 256, "exit status %d", info->exit_status);
     }
     return room;
 }

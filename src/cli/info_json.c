@@ -21,10 +21,9 @@ static void
 put_meta(film_reader *reader, film_output *output)
 {
     static const char *const keys[] = {
-        "program",        "argv",       "python",  "implementation", "platform",
-        "host_hash",      "cwd",        "command", "targets",        "excludes",
-        "options",        "started",    "ended",   "exit_status",    "exit_signal",
-        "exit_exception", "parent_pid",
+        "program",   "argv",    "python",  "implementation", "platform",
+        "host_hash", "cwd",     "command", "targets",        "excludes",
+        "options",   "started", "ended",   "exit_exception", "parent_pid",
     };
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -155,6 +154,10 @@ film_info_print_json(film_reader *reader, const char *path, film_output *output)
     put_meta(reader, output);
     put_numbers(film_reader_info(reader), output);
     put_text(output, ",\"how_ended\":", film_text_of(film_info_ending(reader, room)));
+    if (film_reader_info(reader)->exit_status >= 0) {
+        put_number(output, ",\"exit_status\":",
+                   (uint64_t)film_reader_info(reader)->exit_status);
+    }
     put_losses(reader, output);
     FILM_OUTPUT_LITERAL(output, ",\"threads\":[");
     for (size_t i = 0; i < threads; i++) {

@@ -245,7 +245,7 @@ parse_long(parser *from)
 
     for (const film_option *option = from->options; option->name != NULL; option++) {
         if (strlen(option->name) != length ||
-            strncmp(option->name, typed + 2, length) != 0) {
+            memcmp(option->name, typed + 2, length) != 0) {
             continue;
         }
         if (option->type != FILM_OPTION_FLAG) {

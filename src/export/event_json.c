@@ -88,20 +88,11 @@ put_line(char *to, uint32_t line)
     return line == 0 ? PUT(to, "null") : film_format_u64(to, line);
 }
 
-static uint32_t
-line_of(film_event_json *json, uint32_t code, uint32_t offset)
-{
-    if (code == FILM_NO_CODE || offset == FILM_NO_OFFSET) {
-        return 0;
-    }
-    return film_reader_line(json->reader, code, offset);
-}
-
 static void
 write_call(film_event_json *json, film_output *output, const film_event *event)
 {
     film_text function = film_names_get(&json->calls, event->code);
-    uint32_t line = line_of(json, event->caller_code, event->caller_offset);
+    uint32_t line = film_reader_line(json->reader, event->caller_code, event->caller_offset);
     char *to = film_output_room(output, LINE_BYTES);
     char *from = to;
 
@@ -120,7 +111,7 @@ write_call(film_event_json *json, film_output *output, const film_event *event)
 static void
 write_return(film_event_json *json, film_output *output, const film_event *event)
 {
-    uint32_t line = line_of(json, event->code, event->offset);
+    uint32_t line = film_reader_event_line(json->reader, event);
     char *from = film_output_room(output, LINE_BYTES);
     char *to = put_head(json, from, event);
 
@@ -149,7 +140,7 @@ write_frame(film_event_json *json, film_output *output, const film_event *event)
 {
     FILM_OUTPUT_LITERAL(output, ",\"frame\":");
     film_output_u64(output, event->frame);
-    write_line_key(output, ",\"line\":", line_of(json, event->code, event->offset));
+    write_line_key(output, ",\"line\":", film_reader_event_line(json->reader, event));
 }
 
 static void
@@ -222,7 +213,7 @@ write_keys(film_event_json *json, film_output *output, const film_event *event)
     case FILM_KIND_THROW:
         write_frame(json, output, event);
         write_line_key(output, ",\"caller_line\":",
-                       line_of(json, event->caller_code, event->caller_offset));
+                       film_reader_line(json->reader, event->caller_code, event->caller_offset));
         if (event->kind == FILM_KIND_THROW) {
             write_exception(json, output, event);
         }

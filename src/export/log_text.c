@@ -148,22 +148,9 @@ write_time(film_output *output, uint64_t time_ns)
     output->used += 7;
 }
 
-/* CPython gives the first instructions of an exception handler no line; the next one
- * that has a line is the `except` itself. */
-#define HANDLER_UNITS 8u
-
 static void
-write_line(film_output *output, film_reader *reader, uint32_t code, uint32_t offset,
-           bool is_handler)
+write_line(film_output *output, uint32_t line)
 {
-    uint32_t line = 0;
-    uint32_t look = is_handler ? HANDLER_UNITS : 1;
-
-    if (code != FILM_NO_CODE && offset != FILM_NO_OFFSET) {
-        for (uint32_t i = 0; line == 0 && i < look; i++) {
-            line = film_reader_line(reader, code, offset + i);
-        }
-    }
     if (line == 0) {
         FILM_OUTPUT_LITERAL(output, "      -  ");
         return;
@@ -273,9 +260,10 @@ write_head(film_log_text *log, film_output *output, const film_merged *merged,
     paint(log, output, DIM);
     write_time(output, merged->time_ns);
     write_marker(log, output, merged);
-    write_line(output, reader, at_caller ? event->caller_code : event->code,
-               at_caller ? event->caller_offset : event->offset,
-               event->kind == FILM_KIND_HANDLED);
+    write_line(output,
+               at_caller
+                   ? film_reader_line(reader, event->caller_code, event->caller_offset)
+                   : film_reader_event_line(reader, event));
     write_indent(output, event->depth);
     paint(log, output, PLAIN);
 }
@@ -360,8 +348,10 @@ write_other(film_log_text *log, film_output *output, const film_merged *merged)
     }
     else if (is_loss) {
         film_output_byte(output, ' ');
-        film_output_grouped_u64(output, event->count);
-        FILM_OUTPUT_LITERAL(output, " events: ");
+        if (event->kind == FILM_KIND_LOST) {
+            film_output_grouped_u64(output, event->count);
+            FILM_OUTPUT_LITERAL(output, " events: ");
+        }
         film_output_display(output, film_reader_string(reader, event->text));
     }
     else if (event->text != 0 || event->kind == FILM_KIND_C_CALL) {

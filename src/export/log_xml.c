@@ -39,13 +39,8 @@ write_number(film_output *output, const char *key, uint64_t number)
 }
 
 static void
-write_line(document *to, const char *key, uint32_t code, uint32_t offset)
+write_line(document *to, const char *key, uint32_t line)
 {
-    uint32_t line = 0;
-
-    if (code != FILM_NO_CODE && offset != FILM_NO_OFFSET) {
-        line = film_reader_line(to->reader, code, offset);
-    }
     if (line != 0) {
         write_number(to->output, key, line);
     }
@@ -99,8 +94,9 @@ write_enter(document *to, const film_step *step)
         write_number(to->output, " line=\"", code->first_line);
     }
     if (step->event != NULL && step->cause != FILM_KIND_C_CALL) {
-        write_line(to, " caller_line=\"", step->event->caller_code,
-                   step->event->caller_offset);
+        write_line(to, " caller_line=\"",
+                   film_reader_line(to->reader, step->event->caller_code,
+                                    step->event->caller_offset));
     }
     write_when(to, step);
     FILM_OUTPUT_LITERAL(to->output, ">\n");
@@ -125,7 +121,7 @@ write_event(document *to, const film_step *step)
     else if (event->text != 0) {
         write_text(to->output, " name=\"", film_reader_string(to->reader, event->text));
     }
-    write_line(to, " line=\"", event->code, event->offset);
+    write_line(to, " line=\"", film_reader_event_line(to->reader, event));
     write_when(to, step);
     FILM_OUTPUT_LITERAL(to->output, "/>\n");
 }

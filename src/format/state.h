@@ -17,7 +17,7 @@
 #include "format/row.h"
 
 /* More open frames than any real program has; a bound for hostile files. */
-#define FILM_STATE_MAX_DEPTH (64u << 20)
+#define FILM_STATE_MAX_DEPTH (8u << 20)
 
 typedef struct film_state {
     film_frame *frames; /* owned; outermost first */

@@ -136,12 +136,7 @@ event_get_line(PyObject *object, void *Py_UNUSED(closure))
     if (self->event.kind == FILM_KIND_CALL) {
         return number_or_none(code->first_line, 0);
     }
-    if (self->event.offset == FILM_NO_OFFSET) {
-        Py_RETURN_NONE;
-    }
-    return number_or_none(
-        film_reader_line(self->reader->reader, self->event.code, self->event.offset),
-        0);
+    return number_or_none(film_reader_event_line(self->reader->reader, &self->event), 0);
 }
 
 static PyObject *

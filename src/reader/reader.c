@@ -15,7 +15,10 @@
 
 /* How often a recording that keeps changing is read again before what was found has to
  * do. */
+#define HANDLER_UNITS 8u /* how far into a handler its line may be */
 #define MOST_LOADS 16u
+/* The same where nobody holds the lock (a file system may have none). */
+#define UNLOCKED_LOADS 3u
 
 void
 film_reader_note(film_reader *reader, const film_chunk_info *chunk, size_t number,
@@ -199,7 +202,13 @@ fill_info(film_reader *reader, bool locked)
     info->ending = block->closed != 0 ? FILM_ENDING_CLOSED
                    : locked           ? FILM_ENDING_LIVE
                                       : FILM_ENDING_DIED;
+    info->exit_status = block->exit_status == 0 || block->exit_status > 256
+                            ? -1
+                            : (int)block->exit_status - 1;
     info->stopped_early = block->stop_reason != 0;
+    if (info->stopped_early) {
+        info->stop_reason = film_lost_reason_text(block->stop_reason);
+    }
     info->write_fallback = (block->flags & FILM_SUPERBLOCK_WRITE_FALLBACK) != 0;
     info->damaged = reader->damages.count;
     for (size_t i = 0; i < reader->tracks.count; i++) {
@@ -242,7 +251,7 @@ load(film_reader *reader, film_error *error)
                 film_tracks_build(&reader->tracks, &reader->file, &reader->directory,
                                   &reader->windows, &reader->tables);
         }
-        if (status != FILM_OK || !locked || !has_gap(reader)) {
+        if (status != FILM_OK || !has_gap(reader) || (!locked && i >= UNLOCKED_LOADS)) {
             break;
         }
         FILM_TRY(film_file_look(&reader->file, error));
@@ -372,6 +381,21 @@ film_reader_line(film_reader *reader, uint32_t code, uint32_t offset)
         return 0;
     }
     return offset < lines->count ? lines->lines[offset] : 0;
+}
+
+uint32_t
+film_reader_event_line(film_reader *reader, const film_event *event)
+{
+    uint32_t look = event->kind == FILM_KIND_HANDLED ? HANDLER_UNITS : 1;
+    uint32_t line = 0;
+
+    if (event->offset == FILM_NO_OFFSET) {
+        return 0;
+    }
+    for (uint32_t i = 0; line == 0 && i < look; i++) {
+        line = film_reader_line(reader, event->code, event->offset + i);
+    }
+    return line;
 }
 
 film_text

@@ -4,9 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#define SECOND_NS UINT64_C(1000000000)
 
 static film_status
 open_failure(const char *path, film_error *error)
@@ -122,28 +126,65 @@ film_file_look(film_file *file, film_error *error)
     return FILM_OK;
 }
 
-bool
-film_file_is_locked(const film_file *file)
+static bool
+has_lock(const film_file *file, int how)
 {
     struct flock lock;
 
     memset(&lock, 0, sizeof(lock));
     lock.l_type = F_WRLCK;
     lock.l_whence = SEEK_SET;
+    return fcntl(file->descriptor, how, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+/* When this process began, in ns since the epoch; UINT64_MAX if that is not known. */
+static uint64_t
+process_start_ns(void)
+{
+    struct timespec since_boot, real;
+    unsigned long long ticks = 0;
+    char text[1024];
+    const char *at;
+    ssize_t got;
+    int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+
+    if (file < 0) {
+        return UINT64_MAX;
+    }
+    got = read(file, text, sizeof(text) - 1);
+    close(file);
+    text[got < 0 ? 0 : got] = '\0';
+    /* Field 22, the 20th behind the name, which may hold anything but ends with ')'. */
+    at = strrchr(text, ')');
+    for (int field = 2; at != NULL && field < 22; field++) {
+        at = strchr(at + 1, ' ');
+    }
+    if (at == NULL || sscanf(at, "%llu", &ticks) != 1 ||
+        clock_gettime(CLOCK_BOOTTIME, &since_boot) != 0 ||
+        clock_gettime(CLOCK_REALTIME, &real) != 0) {
+        return UINT64_MAX;
+    }
+    return (uint64_t)real.tv_sec * SECOND_NS - (uint64_t)since_boot.tv_sec * SECOND_NS +
+           (uint64_t)ticks * (SECOND_NS / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+bool
+film_file_is_locked(const film_file *file)
+{
 #ifdef F_OFD_GETLK
     /* Asked on behalf of this open file, not of this process: it sees the lock of a
      * writer in the same process too. */
-    if (fcntl(file->descriptor, F_OFD_GETLK, &lock) == 0) {
-        return lock.l_type != F_UNLCK;
-    }
-    memset(&lock, 0, sizeof(lock));
-    lock.l_type = F_WRLCK;
-    lock.l_whence = SEEK_SET;
-#endif
-    if (fcntl(file->descriptor, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK) {
+    if (has_lock(file, F_OFD_GETLK)) {
         return true;
     }
-    return file->block.pid == (uint64_t)getpid();
+#endif
+    if (has_lock(file, F_GETLK)) {
+        return true;
+    }
+    /* A process loses its lock when it closes any descriptor of the file, as a reader
+     * does. So a recording that this process began after it began itself is live. */
+    return file->block.pid == (uint64_t)getpid() &&
+           file->block.start_realtime_ns + SECOND_NS >= process_start_ns();
 }
 
 uint64_t

@@ -31,7 +31,7 @@ film_file_close(film_file *file);
 FILM_NODISCARD film_status
 film_file_look(film_file *file, film_error *error);
 
-/* True if another process, or this one, holds the writer's lock. */
+/* True if a process, perhaps this one, still has the recording open for writing. */
 bool
 film_file_is_locked(const film_file *file);
 

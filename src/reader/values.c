@@ -124,19 +124,19 @@ unpack(film_reader *reader, size_t index, film_buffer *out, film_error *error)
 static film_status
 find_records(film_value_chunk *chunk)
 {
-    const uint8_t *at = chunk->raw.data, *end = at + chunk->raw.length;
+    film_input left = film_input_of(chunk->raw.data, chunk->raw.length);
     film_record record;
 
     chunk->count = 0;
-    while (at < end) {
+    while (film_input_left(&left) > 0) {
         uint32_t *offsets = film_grow(chunk->offsets, &chunk->capacity,
                                       chunk->count + 1, sizeof(*offsets));
         if (offsets == NULL) {
             return FILM_NO_MEMORY;
         }
         chunk->offsets = offsets;
-        offsets[chunk->count] = (uint32_t)(at - chunk->raw.data);
-        if (film_record_decode(&at, end, &record) != FILM_OK) {
+        offsets[chunk->count] = (uint32_t)(left.at - chunk->raw.data);
+        if (film_record_decode(&left.at, left.end, &record) != FILM_OK) {
             break;
         }
         chunk->count++;

@@ -74,13 +74,13 @@ verify_events(film_reader *reader, const film_chunk_info *chunk)
 static film_status
 verify_values(film_reader *reader, uint32_t count)
 {
-    const uint8_t *at = reader->scratch.data, *end = at + reader->scratch.length;
+    film_input left = film_input_of(reader->scratch.data, reader->scratch.length);
     film_record record;
     uint32_t found = 0;
 
-    while (at < end) {
+    while (film_input_left(&left) > 0) {
         film_input input;
-        if (film_record_decode(&at, end, &record) != FILM_OK) {
+        if (film_record_decode(&left.at, left.end, &record) != FILM_OK) {
             return fail(reader, FILM_CORRUPT, "its records make no sense");
         }
         input = film_input_of(record.body, record.length);

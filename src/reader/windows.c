@@ -202,5 +202,5 @@ film_windows_of(const film_windows *windows, uint32_t stream, size_t *count)
         end++;
     }
     *count = end - low;
-    return windows->items + low;
+    return end == low ? NULL : windows->items + low;
 }

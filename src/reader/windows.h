@@ -32,7 +32,7 @@ FILM_NODISCARD film_status
 film_windows_copy(film_windows *windows, const film_file *file,
                   const film_directory *directory);
 
-/* The windows of one stream; *count of them, borrowed. */
+/* The windows of one stream; *count of them, borrowed; NULL if it has none. */
 const film_window_copy *
 film_windows_of(const film_windows *windows, uint32_t stream, size_t *count);
 

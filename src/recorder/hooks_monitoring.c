@@ -240,7 +240,8 @@ CALLBACK(on_handled)
 CALLBACK(on_unwind)
 {
     (void)self, (void)count, (void)names;
-    record_exception(args, FILM_KIND_UNWIND, FILM_RAISE_PLACE_IN_FRAME);
+    /* The place a traceback shows; the event's own may be a RERAISE without a line. */
+    record_exception(args, FILM_KIND_UNWIND, true);
     Py_RETURN_NONE;
 }
 

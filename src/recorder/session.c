@@ -123,7 +123,6 @@ forget(void)
     session->token = FILM_TOKEN_OFF;
     session->writer = NULL;
     session->paused = false;
-    session->broken = false;
     session->forked = false;
     session->generation = ++session->counter;
     film_code_registry_reset();
@@ -303,7 +302,7 @@ film_session_resume(void)
     film_session *session = &film_the_session;
 
     session->paused = false;
-    if (film_session_is_active() && !session->broken) {
+    if (film_session_is_active()) {
         renew(false);
     }
 }
@@ -323,14 +322,6 @@ film_session_lost_control(const char *reason, uint64_t count)
             context->thread, FILM_KIND_LOST_CONTROL, count,
             film_writer_string(session->writer, reason, strlen(reason)));
     }
-}
-
-void
-film_session_give_up(const char *reason)
-{
-    film_session_lost_control(reason, 1);
-    film_the_session.broken = true;
-    film_the_session.token = FILM_TOKEN_OFF;
 }
 
 /* Hooks of a process that is not recorded any more come off where Python code may be
@@ -389,8 +380,7 @@ film_session_take_over_child(void)
     session->token = FILM_TOKEN_OFF;
     session->writer = NULL;
     film_writer_abandon(parent);
-    if (session->options.children && !session->broken &&
-        open_child(&error) == FILM_OK) {
+    if (session->options.children && open_child(&error) == FILM_OK) {
         return true;
     }
     forget();

@@ -52,7 +52,6 @@ typedef struct film_session {
     uint64_t started_ns;
     uint64_t counter; /* source of tokens and generations; never runs back */
     bool paused;
-    bool broken; /* an error of ours: nothing more is recorded */
     /* Set in a forked child by fork.c: the writer is the parent's. */
     volatile bool forked;
     bool had_recording; /* an earlier recording left places disabled */
@@ -85,10 +84,6 @@ film_session_pause(void);
 
 void
 film_session_resume(void);
-
-/* An error of ours: stop recording, say so in the file, never tell the program. */
-void
-film_session_give_up(const char *reason);
 
 /* A lost_control event in the calling thread's stream. */
 void

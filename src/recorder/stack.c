@@ -114,6 +114,17 @@ adopt_all(film_context *context, const unseen_frames *unseen)
     }
 }
 
+/* True for a generator that we know and that is not on the stack: it yielded. throw()
+ * into one that delegates (yield from) puts it into the chain of callers before its own
+ * event comes. */
+static bool
+is_suspended(const film_frame *frame, const film_code *code)
+{
+    uint64_t serial;
+
+    return code->suspends && film_generators_get(frame, code->id, &serial);
+}
+
 /* Walks from `frame`'s caller outwards until a frame that is on the stack, brings that
  * one to the top and adopts the targets passed on the way. Returns the nearest target's
  * place + 1, or 0. */
@@ -137,10 +148,13 @@ align_within(film_context *context, const film_frame *frame, unseen_frames *unse
         if (!code->target) {
             continue;
         }
+        entry = find_entry(context, caller, code_object);
+        if (entry == NULL && is_suspended(caller, code)) {
+            continue;
+        }
         if (site == 0) {
             site = film_frame_unit(caller, code->first) + 1;
         }
-        entry = find_entry(context, caller, code_object);
         if (entry != NULL) {
             if (!uncover(context, entry)) {
                 return 0;

@@ -26,6 +26,12 @@ typedef struct watched_builtin {
 static int inside_watched; /* > 0: the audit hook need not act */
 static bool pending;       /* a pending call is on its way */
 
+/* Who last set a slot: compared with what lives, never followed. */
+static struct {
+    const PyThreadState *state;
+    const film_frame *frame;
+} setter;
+
 static PyObject *
 call_original(PyCFunction replacement, PyObject *module, PyObject *arg);
 
@@ -80,11 +86,35 @@ call_original(PyCFunction replacement, PyObject *module, PyObject *arg)
     return result;
 }
 
+/* An audit event comes before its deed, and audit hooks written in Python may run
+ * between the two: then the thread has frames above the one that sets the slot. */
+static bool
+setter_is_still_at_it(void)
+{
+    PyThreadState *state = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
+    const film_frame *frame;
+
+    while (state != NULL && state != setter.state) {
+        state = PyThreadState_Next(state);
+    }
+    if (state == NULL || setter.frame == NULL ||
+        state->cframe->current_frame == setter.frame) {
+        return false;
+    }
+    frame = state->cframe->current_frame;
+    while (frame != NULL && frame != setter.frame) {
+        frame = frame->previous;
+    }
+    return frame != NULL;
+}
+
 static int
 take_later(void *Py_UNUSED(unused))
 {
-    pending = false;
-    film_control_take_all();
+    pending = setter_is_still_at_it() && Py_AddPendingCall(take_later, NULL) == 0;
+    if (!pending) {
+        film_control_take_all();
+    }
     return 0;
 }
 
@@ -101,6 +131,8 @@ on_audit(const char *event, PyObject *Py_UNUSED(args), void *Py_UNUSED(data))
         return 0;
     }
     film_the_control.changed = true;
+    setter.state = film_compat_thread_state();
+    setter.frame = film_compat_current_frame();
     if (!pending) {
         pending = Py_AddPendingCall(take_later, NULL) == 0;
     }

@@ -73,10 +73,40 @@ remove_existing(const char *path, film_error *error)
     return FILM_OK;
 }
 
+/* Descriptors are given out from the lowest number on, and programs can tell: ours
+ * moves out of the way. Not too high: the kernel's table grows with the number. */
+static int
+move_up(int file)
+{
+    struct rlimit limit;
+    int high = 960, moved;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 1024) {
+        high = (int)limit.rlim_cur - (int)limit.rlim_cur / 16 - 1;
+    }
+    moved = fcntl(file, F_DUPFD_CLOEXEC, high);
+    if (moved < 0) {
+        return file;
+    }
+    close(file);
+    return moved;
+}
+
+/* False once the program has closed our descriptor. */
+static bool
+is_still_ours(const film_sink *sink)
+{
+    struct stat found;
+
+    return fstat(sink->file, &found) == 0 && (uint64_t)found.st_dev == sink->device &&
+           (uint64_t)found.st_ino == sink->inode;
+}
+
 film_status
 film_sink_create(film_sink *sink, const char *path, bool replace, film_error *error)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct stat found;
     int file;
 
     sink->file = -1;
@@ -94,6 +124,11 @@ film_sink_create(film_sink *sink, const char *path, bool replace, film_error *er
         return film_fail(error, status_of_errno(errno), "cannot write %s: %s", path,
                          strerror(errno));
     }
+    file = move_up(file);
+    if (fstat(file, &found) == 0) {
+        sink->device = (uint64_t)found.st_dev;
+        sink->inode = (uint64_t)found.st_ino;
+    }
     /* The lock tells readers that the recording is live; POSIX locks end with the
      * process and are not inherited. A file system without locks is no reason to fail. */
     (void)fcntl(file, F_SETLK, &lock);
@@ -105,7 +140,9 @@ void
 film_sink_close(film_sink *sink)
 {
     if (sink->file >= 0) {
-        close(sink->file);
+        if (is_still_ours(sink)) {
+            close(sink->file);
+        }
         sink->file = -1;
     }
 }
@@ -125,6 +162,9 @@ film_sink_write(film_sink *sink, uint64_t offset, const void *bytes, size_t leng
 {
     const uint8_t *at = bytes;
 
+    if (!is_still_ours(sink)) {
+        return FILM_IO;
+    }
     if (over_size_limit(offset + length)) {
         return FILM_NO_SPACE;
     }
@@ -178,6 +218,9 @@ film_sink_reserve(film_sink *sink, uint64_t offset, uint64_t length)
 {
     int failure;
 
+    if (!is_still_ours(sink)) {
+        return FILM_IO;
+    }
     if (over_size_limit(offset + length)) {
         return FILM_NO_SPACE;
     }
@@ -216,7 +259,7 @@ film_sink_unmap(void *mapping, size_t length)
 void
 film_sink_punch(film_sink *sink, uint64_t offset, uint64_t length)
 {
-    if (!must_fail()) {
+    if (!must_fail() && is_still_ours(sink)) {
         (void)fallocate(sink->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                         (off_t)offset, (off_t)length);
     }
@@ -225,6 +268,9 @@ film_sink_punch(film_sink *sink, uint64_t offset, uint64_t length)
 film_status
 film_sink_truncate(film_sink *sink, uint64_t length)
 {
+    if (!is_still_ours(sink)) {
+        return FILM_IO;
+    }
     if (must_fail() || ftruncate(sink->file, (off_t)length) != 0) {
         return status_of_errno(errno);
     }

@@ -16,6 +16,9 @@
 
 typedef struct film_sink {
     int file; /* owned; -1 closed */
+    /* Which file it is: a program that closes descriptors it did not open could make
+     * ours the number of another file. */
+    uint64_t device, inode;
 } film_sink;
 
 /* Creates `path` anew: 0600, O_EXCL, O_NOFOLLOW, O_CLOEXEC, locked for the process.

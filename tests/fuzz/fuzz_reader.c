@@ -9,54 +9,8 @@
 
 #include <filmstrip/filmstrip.h>
 
-#include "base/buffer.h"
-#include "base/hash.h"
-#include "format/chunk.h"
-#include "format/superblock.h"
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* The fuzzer's own mutator; not there when files are replayed. */
-size_t
-LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most) __attribute__((weak));
-
-size_t
-LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);
-
-/* Superblock: bytes 0 to 103 are hashed. Chunk: see chunk.h. */
-static void
-repair_chunk(uint8_t *chunk, size_t left)
-{
-    uint64_t summary = film_get_u32(chunk + 64);
-    uint64_t packed = (uint64_t)film_get_u32(chunk + 68) + film_get_u32(chunk + 76);
-
-    if (FILM_CHUNK_HEADER + summary + packed <= left) {
-        uint8_t *body = chunk + FILM_CHUNK_HEADER;
-        film_put_u64(chunk + 120, film_hash(body + summary, (size_t)packed));
-        film_put_u64(chunk + 128, film_hash(body, (size_t)summary));
-    }
-    film_put_u32(chunk + 156, (uint32_t)film_hash(chunk, 156));
-}
-
-/* Mutates, then makes the checksums right again: else hardly an input would get past
- * them. One in eight keeps its wrong ones. */
-size_t
-LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
-{
-    size = LLVMFuzzerMutate(data, size, most);
-    if (seed % 8 == 0 || size < FILM_SUPERBLOCK_BYTES) {
-        return size;
-    }
-    film_put_u64(data + 104, film_hash(data, 104));
-    for (size_t at = FILM_SUPERBLOCK_BYTES; at + FILM_CHUNK_HEADER <= size;
-         at += FILM_CHUNK_ALIGN) {
-        if (film_get_u32(data + at) == FILM_CHUNK_MAGIC) {
-            repair_chunk(data + at, size - at);
-        }
-    }
-    return size;
-}
 
 static uint64_t checksum; /* so that reads are not optimised away */
 

@@ -146,6 +146,51 @@ def test_start_and_stop(runner, dump):
     assert [e["function"] for e in events if e["kind"] == "call"] == ["__main__.f"]
 
 
+def test_recorded_from_outside(runner, dump):
+    """A program that records itself runs as ever when it is recorded already."""
+    program = """
+        import filmstrip
+
+        def f():
+            pass
+
+        with filmstrip.record("inner.film") as recording:
+            f()
+        assert recording.path.endswith("out.film")
+        filmstrip.start("inner.film")
+        f()
+        filmstrip.stop()
+        f()
+        """
+    result = runner.record(program)
+    assert (result.rc, result.stderr) == (0, "")
+    assert [path.name for path in result.films] == ["out.film"]
+    calls = [e["function"] for e in dump(result.film) if e["kind"] == "call"]
+    assert calls.count("__main__.f") == 3
+
+
+def test_forked_inside_the_block(runner, dump):
+    check(
+        runner,
+        """
+        import filmstrip, os
+        def f(): pass
+        with filmstrip.record("run.film"):
+            pid = os.fork()
+            f()
+        f()
+        assert filmstrip.recording() is None
+        if pid:
+            assert os.waitpid(pid, 0)[1] == 0
+        """,
+    )
+    films = sorted(runner.folder.glob("*.film"))
+    assert len(films) == 2
+    for film in films:
+        calls = [e["function"] for e in dump(film) if e["kind"] == "call"]
+        assert calls == ["__main__.f"]
+
+
 @pytest.mark.parametrize(
     "arguments",
     ["level='values'", "level='x'", "ring='soon'", "'no/such/x.film'"],

@@ -230,3 +230,17 @@ def test_api_children(runner, dump):
         path for path in result.films if re.fullmatch(r"run\.\d+\.film", path.name)
     )
     assert functions(dump, child) == ["__main__.<module>", "__main__.f"]
+
+
+def test_our_own_command_is_not_recorded(record, runner):
+    """A recorded program may use filmstrip itself."""
+    runner.write("def g(): pass\ng()\n", "other.py")
+    result = record(
+        """
+        import subprocess, sys
+        subprocess.run([sys.executable, "-m", "filmstrip", "run", "-o", "other.film", "other.py"], check=True)
+        subprocess.run([sys.executable, "-m", "filmstrip", "info", "other.film"], check=True, stdout=subprocess.DEVNULL)
+        """
+    )
+    assert (result.rc, result.stderr) == (0, "")
+    assert [path.name for path in result.films] == ["other.film", "out.film"]

@@ -210,21 +210,31 @@ def problem_of_page(
     return ""
 
 
+def has_gap(expected: str) -> bool:
+    return "..." in (line.strip() for line in expected.split("\n"))
+
+
 def update_page(path: pathlib.Path) -> None:
+    """Writes all outputs anew if one of them no longer holds, so that the times of a
+    page belong together; those with a gap only if they do not hold."""
     text = path.read_text(encoding="utf-8")
-    pieces, behind = [], 0
     with tempfile.TemporaryDirectory() as home:
         folder = Folder(pathlib.Path(home))
-        for command in commands(text):
-            if missing_tools(command.needs):
-                continue
-            printed = folder.run(command.text)
-            # What holds already stays as it is: its figures are as good as new ones.
-            if not matches(command.expected, printed):
-                printed += "" if printed.endswith("\n") or not printed else "\n"
-                pieces += [text[behind : command.start], printed]
-                behind = command.end
+        outputs = [
+            (command, folder.run(command.text))
+            for command in commands(text)
+            if not missing_tools(command.needs)
+        ]
+    if all(matches(command.expected, printed) for command, printed in outputs):
+        return
+    pieces, behind = [], 0
+    for command, printed in outputs:
+        if not (has_gap(command.expected) and matches(command.expected, printed)):
+            printed += "" if printed.endswith("\n") or not printed else "\n"
+            pieces += [text[behind : command.start], printed]
+            behind = command.end
     path.write_text("".join(pieces) + text[behind:], encoding="utf-8")
+    print(f"{path.name}: written anew")
 
 
 if __name__ == "__main__":

@@ -12,11 +12,7 @@ import pytest
 
 from conftest import ROOT, clean_environment
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.timeout(600),
-    pytest.mark.xdist_group("wheel"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
 def tree(folder: pathlib.Path) -> set[str]:
@@ -27,9 +23,8 @@ def tree(folder: pathlib.Path) -> set[str]:
     }
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("wheel")
+def build_wheel(folder: pathlib.Path) -> pathlib.Path:
+    folder.mkdir()
     tools = ROOT / ".venv" / "bin"
     if not (tools / "meson").exists():
         pytest.skip("no .venv: use `make test`")
@@ -49,7 +44,14 @@ def wheel(tmp_path_factory):
     return path
 
 
-def test_what_is_in_the_wheel(wheel):
+def test_wheel(tmp_path):
+    """One test, so that the wheel is built once."""
+    wheel = build_wheel(tmp_path / "wheel")
+    check_content(wheel)
+    check_empty_environment(wheel, tmp_path)
+
+
+def check_content(wheel):
     tag = f"cp{sys.version_info[0]}{sys.version_info[1]}"
     assert f"-{tag}-{tag}-linux_x86_64.whl" in wheel.name
     with zipfile.ZipFile(wheel) as archive:
@@ -70,7 +72,7 @@ def test_what_is_in_the_wheel(wheel):
     assert len(pth.splitlines()) == 1 and 'os.environ.get("FILMSTRIP") and' in pth
 
 
-def test_empty_environment(wheel, tmp_path):
+def check_empty_environment(wheel, tmp_path):
     home = tmp_path / "env"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True)
     python = home / "bin" / "python"

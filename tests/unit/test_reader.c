@@ -9,6 +9,7 @@
 #include <filmstrip/filmstrip.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "format/chunk.h"
 #include "format/superblock.h"
 #include "test.h"
@@ -421,6 +422,21 @@ copy_file(const char *from, char *to, size_t to_length, const char *name)
     free(bytes);
 }
 
+/* Gives the recording another process for its writer. */
+static void
+set_pid(const char *path, uint64_t pid)
+{
+    uint8_t bytes[112];
+    FILE *file = fopen(path, "r+b");
+
+    CHECK(file != NULL && fread(bytes, 1, sizeof(bytes), file) == sizeof(bytes));
+    film_put_u64(bytes + 32, pid);
+    film_put_u64(bytes + 104, film_hash(bytes, 104));
+    rewind(file);
+    CHECK(fwrite(bytes, 1, sizeof(bytes), file) == sizeof(bytes));
+    fclose(file);
+}
+
 static void
 check_tables(film_reader *reader, const recording *made)
 {
@@ -516,6 +532,7 @@ TEST(killed_recordings_lose_nothing)
         play(&main_player, &made, moments[i], 0, 100);
         play(&other, &made, moments[i] / 3, 0, 10);
         copy_file(made.path, path, sizeof(path), "killed_copy");
+        set_pid(path, 1); /* not ours any more */
         reader = open_reader(path);
         CHECK(film_reader_info(reader)->ending == FILM_ENDING_DIED);
         CHECK_EQUAL(film_reader_info(reader)->events, main_player.count + other.count);
@@ -789,6 +806,9 @@ TEST(live_recordings_are_followed)
 
     begin_recording(&made, "live", 0);
     begin_player(&played, &made, "MainThread", 6);
+    reader = open_reader(made.path);
+    CHECK(film_reader_info(reader)->ending == FILM_ENDING_LIVE);
+    film_reader_close(reader); /* takes the process's lock away */
     reader = open_reader(made.path);
     CHECK(film_reader_info(reader)->ending == FILM_ENDING_LIVE);
     CHECK(film_cursor_open(reader, 1, 0, &cursor, &error) == FILM_OK);
