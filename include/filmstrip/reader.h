@@ -89,7 +89,7 @@ typedef struct film_value {
 
 typedef struct film_damage {
     uint64_t offset; /* in the file */
-    uint64_t number; /* which chunk of the file, from 0 */
+    uint64_t number; /* which chunk of the file, from 0; UINT64_MAX: the index */
     char message[160];
 } film_damage;
 

@@ -105,7 +105,8 @@ class _MultiprocessingEnd:
             from filmstrip import _recorder
 
             util: Any = sys.modules["multiprocessing.util"]
-            util.Finalize(None, _recorder.stop, ({"ended": "exit"},), exitpriority=-(10**9))
+            ended = {"ended": "exit"}
+            util.Finalize(None, _recorder.stop, (ended,), exitpriority=-(10**9))
         except Exception:
             pass
 

@@ -2,12 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/options.h"
 #include "cli/reading.h"
+#include "format/chunk.h"
 
 /* Streams from here on are tables and values, not threads (format/window.h). */
 #define FIRST_SHARED_STREAM 0x80000000u
 
 typedef struct finding {
-    uint64_t chunks, events, damaged, missing;
+    uint64_t chunks, damaged, missing;
+    uint64_t unreadable; /* events in damaged chunks */
 } finding;
 
 /* Reader's messages begin with "chunk N at byte B is damaged". */
@@ -33,6 +35,7 @@ verify_chunks(film_reading *reading, finding *found)
         if (status != FILM_OK) {
             report_damage(&reading->output, reading->error.message);
             found->damaged++;
+            found->unreadable += chunk->type == FILM_CHUNK_EVENT ? chunk->count : 0;
         }
         if (chunk->stream < FIRST_SHARED_STREAM) {
             walked += chunk->count;
@@ -102,7 +105,7 @@ summarize(film_reading *reading, const finding *found)
     }
     film_output_u64(output, found->chunks);
     FILM_OUTPUT_LITERAL(output, " chunks, ");
-    film_output_u64(output, info->events);
+    film_output_u64(output, info->events - found->unreadable);
     film_output_text(output, whole ? " events\n" : " events readable\n");
     if (info->ending == FILM_ENDING_DIED) {
         FILM_OUTPUT_LITERAL(output, "note: the program died before it closed the "

@@ -199,6 +199,7 @@ write_exception(film_output *output, film_reader *reader, const film_event *even
         film_reader_value(reader, event->value - 1, &message, NULL) == FILM_OK) {
         FILM_OUTPUT_LITERAL(output, ": ");
         film_output_display(output, message.text);
+        film_output_text(output, message.cut ? "..." : "");
     }
 }
 

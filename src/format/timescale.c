@@ -26,7 +26,12 @@ static const film_segment *
 segment_at(const film_timescale *scale, uint64_t raw)
 {
     uint64_t last = scale->count - 1;
-    uint64_t oldest = scale->count > FILM_SEGMENTS ? scale->count - FILM_SEGMENTS : 0;
+    uint64_t oldest;
+
+    if (__builtin_expect(scale->segments[last % FILM_SEGMENTS].raw <= raw, 1)) {
+        return &scale->segments[last % FILM_SEGMENTS];
+    }
+    oldest = scale->count > FILM_SEGMENTS ? scale->count - FILM_SEGMENTS : 0;
 
     while (last > oldest && scale->segments[last % FILM_SEGMENTS].raw > raw) {
         last--;

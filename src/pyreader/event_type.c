@@ -136,7 +136,8 @@ event_get_line(PyObject *object, void *Py_UNUSED(closure))
     if (self->event.kind == FILM_KIND_CALL) {
         return number_or_none(code->first_line, 0);
     }
-    return number_or_none(film_reader_event_line(self->reader->reader, &self->event), 0);
+    return number_or_none(film_reader_event_line(self->reader->reader, &self->event),
+                          0);
 }
 
 static PyObject *

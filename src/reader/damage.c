@@ -34,6 +34,11 @@ film_damages_note(film_damages *damages, uint64_t number, uint64_t offset,
     added = &items[damages->count++];
     added->offset = offset;
     added->number = number;
+    if (number == FILM_DAMAGED_INDEX) {
+        snprintf(added->message, sizeof(added->message),
+                 "the index at byte %" PRIu64 " is damaged: %s", offset, why);
+        return;
+    }
     snprintf(added->message, sizeof(added->message),
              "chunk %" PRIu64 " at byte %" PRIu64 " is damaged: %s", number, offset,
              why);

@@ -13,6 +13,9 @@ typedef struct film_damages {
     size_t count, capacity;
 } film_damages;
 
+/* The chunk number under which a damaged index is noted. */
+#define FILM_DAMAGED_INDEX UINT64_MAX
+
 /* Notes damage of chunk `number` at physical `offset`; `why` ends the sentence. A place
  * already noted is not noted again; without memory it is forgotten. */
 void

@@ -364,8 +364,9 @@ film_directory_load(film_directory *directory, film_loader *loader,
             if (status == FILM_CORRUPT) {
                 directory->end = log_begin(file);
                 film_damages_note(
-                    damages, 0, film_file_physical(file, file->block.index_offset - 1),
-                    "the index is not readable");
+                    damages, FILM_DAMAGED_INDEX,
+                    film_file_physical(file, file->block.index_offset - 1),
+                    "the chunks were found by walking the log");
             }
             else if (status != FILM_OK) {
                 return status == FILM_UNSUPPORTED

@@ -236,7 +236,7 @@ decide(film_code *known, PyCodeObject *code, const film_frame *frame)
 {
     known_file *file = find_file(film_text_new(code->co_filename, true));
     PyObject *name = global_text(frame, film_the_session.name_key);
-    char *module = name != NULL ? film_text_new(name, false)
+    char *module = name != NULL   ? film_text_new(name, false)
                    : file != NULL ? file_stem(file->file)
                                   : NULL;
     char short_name[SHORT_NAME_BYTES];
@@ -295,8 +295,8 @@ film_code_register(PyCodeObject *code, const film_frame *frame)
     }
     if (known != NULL) {
         known->first = film_code_first_unit(code);
-        known->suspends = (code->co_flags & (CO_GENERATOR | CO_COROUTINE |
-                                             CO_ASYNC_GENERATOR)) != 0;
+        known->suspends =
+            (code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) != 0;
         decide(known, code, frame);
         known->generation = session->generation;
     }

@@ -68,7 +68,7 @@
 
 /* Slots of the module: subinterpreters are refused by CPython itself where it can. */
 #if PY_VERSION_HEX >= 0x030c0000
-#define FILM_MODULE_SLOTS                                                                \
+#define FILM_MODULE_SLOTS                                                              \
     {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
 #else
 #define FILM_MODULE_SLOTS

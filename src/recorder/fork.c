@@ -56,8 +56,8 @@ film_fork_prepare(void)
     static bool registered;
 
     if (!registered) {
-        registered = pthread_atfork(before_fork, after_fork_in_parent,
-                                    after_fork_in_child) == 0;
+        registered =
+            pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
     }
     return registered;
 }

@@ -56,8 +56,8 @@ event_frame(PyObject *const *args)
     return frame;
 }
 
-#define CALLBACK(name)                                                                   \
-    static PyObject *name(PyObject *self, PyObject *const *args, size_t count,           \
+#define CALLBACK(name)                                                                 \
+    static PyObject *name(PyObject *self, PyObject *const *args, size_t count,         \
                           PyObject *names)
 
 /* In each callback below: `frame` and `code` of the event, or leave. */
@@ -207,9 +207,9 @@ record_exception(PyObject *const *args, film_kind kind, bool place_in_frame)
     if (FILM_UNLIKELY(context == NULL)) {
         return;
     }
-    unit = place_in_frame ? film_frame_unit(frame, code->first)
-                          : film_compat_small_int(args[1]) /
-                                (uint32_t)sizeof(_Py_CODEUNIT);
+    unit = place_in_frame
+               ? film_frame_unit(frame, code->first)
+               : film_compat_small_int(args[1]) / (uint32_t)sizeof(_Py_CODEUNIT);
     film_exception_describe(args[2], NULL, &type, &message);
     if (kind == FILM_KIND_THROW) {
         written = film_stack_throw(context, frame, args[0], code, unit, type, message);
@@ -314,7 +314,8 @@ callback_dealloc(PyObject *self)
 }
 
 static PyMemberDef callback_members[] = {
-    {"__vectorcalloffset__", T_PYSSIZET, offsetof(CallbackObject, call), READONLY, NULL},
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(CallbackObject, call), READONLY,
+     NULL},
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -337,8 +338,8 @@ int
 film_hooks_prepare(PyObject *module)
 {
     if (monitoring.type == NULL) {
-        monitoring.type = (PyTypeObject *)PyType_FromModuleAndSpec(
-            module, &callback_spec, NULL);
+        monitoring.type =
+            (PyTypeObject *)PyType_FromModuleAndSpec(module, &callback_spec, NULL);
     }
     return monitoring.type == NULL ? -1 : 0;
 }
@@ -435,8 +436,9 @@ film_hooks_reserve(void)
         }
         PyErr_Clear();
     }
-    PyErr_SetString(PyExc_RuntimeError,
-                    "cannot record: other tools hold the sys.monitoring ids 3, 4 and 5");
+    PyErr_SetString(
+        PyExc_RuntimeError,
+        "cannot record: other tools hold the sys.monitoring ids 3, 4 and 5");
     return false;
 }
 
@@ -461,6 +463,21 @@ register_callback(PyObject *module, int bit, vectorcallfunc call)
     Py_DECREF(callback);
     Py_XDECREF(previous);
     return previous != NULL;
+}
+
+/* The events our tool gets now; -1 with an exception set. */
+static int
+current_events(PyObject *module)
+{
+    PyObject *events = PyObject_CallMethod(module, "get_events", "i", monitoring.tool);
+    long bits;
+
+    if (events == NULL) {
+        return -1;
+    }
+    bits = PyLong_AsLong(events);
+    Py_DECREF(events);
+    return (int)bits;
 }
 
 static bool
@@ -509,15 +526,19 @@ film_hooks_install(void)
         }
         Py_DECREF(result);
     }
-    /* C_RETURN and C_RAISE come with CALL and may not be asked for alone. */
-    return set_events(module, monitoring.events);
+    /* C_RETURN and C_RAISE come with CALL: they may not be asked for alone and are not
+     * told by get_events, so what it says now is what to expect later. */
+    if (!set_events(module, monitoring.events)) {
+        return false;
+    }
+    monitoring.events = current_events(module);
+    return monitoring.events >= 0;
 }
 
 void
 film_hooks_check_control(void)
 {
     PyObject *module = monitoring.tool < 0 ? NULL : monitoring_module();
-    PyObject *events;
 
     if (module == NULL) {
         PyErr_Clear();
@@ -527,11 +548,9 @@ film_hooks_check_control(void)
         film_session_lost_control("another tool took filmstrip's sys.monitoring id", 1);
         return;
     }
-    events = PyObject_CallMethod(module, "get_events", "i", monitoring.tool);
-    if (events == NULL || (int)PyLong_AsLong(events) != monitoring.events) {
+    if (current_events(module) != monitoring.events) {
         film_session_lost_control("the program changed filmstrip's events", 1);
     }
-    Py_XDECREF(events);
     PyErr_Clear();
 }
 

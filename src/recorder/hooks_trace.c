@@ -32,25 +32,10 @@ frame_opcode(const film_frame *frame)
     return _Py_OPCODE(*frame->prev_instr);
 }
 
-static void
-record_throw(film_context *context, film_frame *frame, PyObject *code_object,
-             const film_code *code)
-{
-    const PyThreadState *state = film_compat_thread_state();
-    uint32_t type;
-    uint64_t message;
-
-    /* The exception thrown in is the pending one here. */
-    if (state->curexc_value != NULL && PyExceptionInstance_Check(state->curexc_value)) {
-        film_exception_describe(state->curexc_value, NULL, &type, &message);
-    }
-    else {
-        film_exception_describe(state->curexc_type, state->curexc_value, &type,
-                                &message);
-    }
-    (void)film_stack_throw(context, frame, code_object, code,
-                           film_frame_unit(frame, code->first), type, message);
-}
+/* The suspended frame an exception was just thrown into: told by the exception event
+ * that follows at once, because only that names the exception. */
+static __thread const film_frame *thrown_into
+    __attribute__((tls_model("initial-exec")));
 
 static inline void
 on_call(film_frame *frame)
@@ -70,7 +55,12 @@ on_call(film_frame *frame)
     }
     opcode = frame_opcode(frame);
     if (FILM_UNLIKELY(opcode != RESUME && opcode != RESUME_QUICK)) {
-        record_throw(context, frame, code_object, code);
+        if (film_the_control.trace != NULL) {
+            thrown_into = frame;
+            return;
+        }
+        written = film_stack_throw(context, frame, code_object, code,
+                                   film_frame_unit(frame, code->first), 0, 0);
     }
     else if (FILM_LIKELY((_Py_OPARG(*frame->prev_instr) & 3) == 0)) {
         written = film_stack_call(context, frame, code_object, code);
@@ -157,20 +147,46 @@ is_swallowed(const film_frame *frame, PyObject *type)
            PyType_IsSubtype((PyTypeObject *)type, (PyTypeObject *)PyExc_StopIteration);
 }
 
+/* Before the exception event of a frame that did not run when it was raised. */
+static void
+record_throw(film_frame *frame, uint32_t type, uint64_t message)
+{
+    PyObject *code_object = film_frame_code(frame);
+    const film_code *code = film_code_of((PyCodeObject *)code_object, frame);
+    film_context *context = code->target ? film_context_ready(frame) : NULL;
+
+    thrown_into = NULL;
+    if (context != NULL && !film_stack_is_top(context, frame, code_object) &&
+        !film_stack_throw(context, frame, code_object, code,
+                          film_frame_unit(frame, code->first), type, message) &&
+        film_stack_may_retry(context)) {
+        record_throw(frame, type, message);
+    }
+}
+
 static void
 on_exception(film_frame *frame, PyObject *arg)
 {
-    film_context *context = bring_to_top(frame);
+    PyCodeObject *code_object = (PyCodeObject *)film_frame_code(frame);
     PyObject *type = PyTuple_GET_ITEM(arg, 0), *value = PyTuple_GET_ITEM(arg, 1);
+    film_context *context;
     uint32_t unit, handler;
 
+    if (!film_code_of(code_object, frame)->target ||
+        film_context_ready(frame) == NULL) {
+        return;
+    }
+    film_exception_describe(PyExceptionInstance_Check(value) ? value : type, value,
+                            &last_exception.type, &last_exception.message);
+    last_exception.generation = film_the_session.generation;
+    if (FILM_UNLIKELY(thrown_into == frame)) {
+        record_throw(frame, last_exception.type, last_exception.message);
+    }
+    context = bring_to_top(frame);
     if (context == NULL) {
         return;
     }
     unit = film_frame_unit(frame, context->top->first);
-    film_exception_describe(PyExceptionInstance_Check(value) ? value : type, value,
-                            &last_exception.type, &last_exception.message);
-    last_exception.generation = film_the_session.generation;
     if (!film_append_exception(context->thread, FILM_KIND_RAISE, unit,
                                last_exception.type, last_exception.message)) {
         if (film_stack_may_retry(context)) {
@@ -179,8 +195,7 @@ on_exception(film_frame *frame, PyObject *arg)
         return;
     }
     if (!is_swallowed(frame, type) &&
-        film_exception_table_find((PyCodeObject *)film_frame_code(frame), unit,
-                                  &handler)) {
+        film_exception_table_find(code_object, unit, &handler)) {
         (void)film_append_exception(context->thread, FILM_KIND_HANDLED, handler,
                                     last_exception.type, last_exception.message);
     }
@@ -311,7 +326,8 @@ film_hooks_check_control(void)
     const PyThreadState *state =
         PyInterpreterState_ThreadHead(PyInterpreterState_Main());
 
-    for (; state != NULL; state = PyThreadState_Next((PyThreadState *)(uintptr_t)state)) {
+    for (; state != NULL;
+         state = PyThreadState_Next((PyThreadState *)(uintptr_t)state)) {
         if ((control->trace != NULL && state->c_tracefunc != control->trace) ||
             (control->profile != NULL && state->c_profilefunc != control->profile)) {
             film_session_lost_control("a thread's trace function was replaced", 1);

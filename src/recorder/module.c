@@ -123,8 +123,7 @@ check_numbers(long long ring, long long tick_ns, long level)
         return false;
     }
     if (level != 0) {
-        PyErr_SetString(PyExc_ValueError,
-                        "this version records level 0 (calls) only");
+        PyErr_SetString(PyExc_ValueError, "this version records level 0 (calls) only");
         return false;
     }
     return true;
@@ -134,9 +133,9 @@ static PyObject *
 recorder_start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
 {
     static const char *const names[] = {
-        "path",    "replace", "targets",  "excludes", "all",         "c_calls",
-        "exceptions", "ring", "tick_ns",  "level",    "children",    "meta",
-        "stdlib_dirs", "site_dirs", "own_dir", "home", NULL,
+        "path",        "replace",   "targets", "excludes", "all",      "c_calls",
+        "exceptions",  "ring",      "tick_ns", "level",    "children", "meta",
+        "stdlib_dirs", "site_dirs", "own_dir", "home",     NULL,
     };
     film_session_options options = {0};
     film_targets *targets = &options.targets;
@@ -186,11 +185,10 @@ build_stats(const char *path, const film_writer_stats *stats)
     if (name == NULL) {
         return NULL;
     }
-    return Py_BuildValue("{sNsKsKsKsN}", "path", name, "events",
-                         (unsigned long long)stats->events, "bytes",
-                         (unsigned long long)stats->bytes, "lost",
-                         (unsigned long long)stats->lost, "stopped",
-                         PyBool_FromLong(stats->stopped));
+    return Py_BuildValue(
+        "{sNsKsKsKsN}", "path", name, "events", (unsigned long long)stats->events,
+        "bytes", (unsigned long long)stats->bytes, "lost",
+        (unsigned long long)stats->lost, "stopped", PyBool_FromLong(stats->stopped));
 }
 
 static PyObject *
@@ -353,8 +351,7 @@ recorder_exec(PyObject *module)
 
 static PyModuleDef_Slot recorder_slots[] = {
     {Py_mod_exec, (void *)recorder_exec},
-    FILM_MODULE_SLOTS
-    {0, NULL},
+    FILM_MODULE_SLOTS{0, NULL},
 };
 
 static struct PyModuleDef recorder_module = {

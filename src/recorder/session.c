@@ -256,8 +256,7 @@ film_session_stop(const film_string_list *meta, film_writer_stats *stats, char *
     writer = session->writer;
     forget();
     /* From here on no event reaches the writer: appends need its token and the GIL. */
-    Py_BEGIN_ALLOW_THREADS
-    pthread_mutex_lock(&session->lifecycle);
+    Py_BEGIN_ALLOW_THREADS pthread_mutex_lock(&session->lifecycle);
     {
         film_error error = {0};
 
@@ -266,8 +265,7 @@ film_session_stop(const film_string_list *meta, film_writer_stats *stats, char *
         }
     }
     pthread_mutex_unlock(&session->lifecycle);
-    Py_END_ALLOW_THREADS
-    return true;
+    Py_END_ALLOW_THREADS return true;
 }
 
 bool

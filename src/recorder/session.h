@@ -2,9 +2,9 @@
  *
  * Two numbers steer the hot path. `token` is what a thread must carry to append: a new
  * one is drawn at every start, resume and fork, and it is FILM_TOKEN_OFF (which no
- * thread ever carries) while paused or stopped, so one comparison answers "may I, and is
- * my stack still right?". `generation` is what a code object must carry for its id to
- * mean something in this file.
+ * thread ever carries) while paused or stopped, so one comparison answers "may I, and
+ * is my stack still right?". `generation` is what a code object must carry for its id
+ * to mean something in this file.
  *
  * Threads: all fields belong to the holder of the GIL, but `lifecycle`, which orders a
  * thread's death (no GIL) against the closing of the file.
@@ -48,7 +48,7 @@ typedef struct film_session {
     PyObject *file_key;     /* "__file__", owned */
     film_session_options options;
     size_t base_length; /* of path: what the names of forked children begin with */
-    char *child_path; /* this file's name in a forked child, owned; else NULL */
+    char *child_path;   /* this file's name in a forked child, owned; else NULL */
     uint64_t started_ns;
     uint64_t counter; /* source of tokens and generations; never runs back */
     bool paused;
@@ -60,8 +60,8 @@ typedef struct film_session {
 
 extern film_session film_the_session;
 
-/* Opens the file, then puts the hooks on. Takes what *options owns (leaves it zeroed) in
- * any case. False with a Python exception set: one sentence. */
+/* Opens the file, then puts the hooks on. Takes what *options owns (leaves it zeroed)
+ * in any case. False with a Python exception set: one sentence. */
 bool
 film_session_start(film_session_options *options);
 

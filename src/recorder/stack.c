@@ -42,7 +42,8 @@ greenlets_are_about(void)
 }
 
 static film_stack_entry *
-find_entry(const film_context *context, const film_frame *frame, const PyObject *code_object)
+find_entry(const film_context *context, const film_frame *frame,
+           const PyObject *code_object)
 {
     for (film_stack_entry *entry = context->top; entry != context->entries; entry--) {
         if (entry->frame == frame) {
@@ -259,9 +260,9 @@ film_stack_throw(film_context *context, const film_frame *frame, PyObject *code_
 }
 
 bool
-film_stack_exception(film_context *context, const film_frame *frame, PyObject *code_object,
-                     const film_code *code, film_kind kind, uint32_t unit,
-                     uint32_t type, uint64_t message)
+film_stack_exception(film_context *context, const film_frame *frame,
+                     PyObject *code_object, const film_code *code, film_kind kind,
+                     uint32_t unit, uint32_t type, uint64_t message)
 {
     if (!film_stack_focus(context, frame, code_object, code)) {
         return false;

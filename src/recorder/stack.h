@@ -33,7 +33,8 @@ bool
 film_stack_focus(film_context *context, const film_frame *frame, PyObject *code_object,
                  const film_code *code);
 
-/* As align, however far the chain goes: for a thread's first event and after a pause. */
+/* As align, however far the chain goes: for a thread's first event and after a pause.
+ */
 void
 film_stack_realign(film_context *context, const film_frame *frame);
 
@@ -49,13 +50,13 @@ film_stack_throw(film_context *context, const film_frame *frame, PyObject *code_
 
 /* raise, handled or unwind in `frame`; unwind ends it. */
 bool
-film_stack_exception(film_context *context, const film_frame *frame, PyObject *code_object,
-                     const film_code *code, film_kind kind, uint32_t unit,
-                     uint32_t type, uint64_t message);
+film_stack_exception(film_context *context, const film_frame *frame,
+                     PyObject *code_object, const film_code *code, film_kind kind,
+                     uint32_t unit, uint32_t type, uint64_t message);
 
 static inline bool
-film_stack_push(film_context *context, const film_frame *frame, const PyObject *code_object,
-                const film_code *code, uint64_t serial)
+film_stack_push(film_context *context, const film_frame *frame,
+                const PyObject *code_object, const film_code *code, uint64_t serial)
 {
     film_stack_entry *entry;
 
@@ -98,7 +99,8 @@ static inline bool
 film_stack_is_top(const film_context *context, const film_frame *frame,
                   const PyObject *code_object)
 {
-    return FILM_LIKELY(context->top->frame == frame && context->top->code == code_object);
+    return FILM_LIKELY(context->top->frame == frame &&
+                       context->top->code == code_object);
 }
 
 /* A frame begins. */

@@ -53,8 +53,8 @@ copy_text(PyObject *source, char *to, size_t capacity, bool raw_bytes, bool *cut
 
     for (index = 0; index < length; index++) {
         char bytes[CODE_POINT_BYTES];
-        size_t count = encode_code_point(PyUnicode_READ(kind, data, index), bytes,
-                                         raw_bytes);
+        size_t count =
+            encode_code_point(PyUnicode_READ(kind, data, index), bytes, raw_bytes);
         if (used + count > capacity) {
             break;
         }

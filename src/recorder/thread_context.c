@@ -47,9 +47,8 @@ film_context_prepare(void)
 bool
 film_context_grow(film_context *context)
 {
-    size_t used = context->entries == NULL
-                      ? 0
-                      : (size_t)(context->top - context->entries);
+    size_t used =
+        context->entries == NULL ? 0 : (size_t)(context->top - context->entries);
     size_t room = context->entries == NULL
                       ? FIRST_ENTRIES
                       : (size_t)(context->last - context->entries + 1) * 2;

@@ -17,9 +17,9 @@ film_control film_the_control;
 typedef struct taken_thread {
     PyThreadState *state; /* identity, with id: addresses are reused */
     uint64_t id;
-    Py_tracefunc trace, profile; /* the program's, NULL: none */
+    Py_tracefunc trace, profile;   /* the program's, NULL: none */
     bool trace_none, profile_none; /* its object was NULL and is None now */
-    bool new_profile; /* nothing was told to `profile` yet */
+    bool new_profile;              /* nothing was told to `profile` yet */
 } taken_thread;
 
 static struct {

@@ -1,9 +1,9 @@
 /* trace_control.h: 3.11: keeping the trace and profile slots of every thread.
  *
  * CPython 3.11 has one trace and one profile function per thread, and the program may
- * set both. Ours sits in the function's slot; what the program set stays in the object's
- * slot, so sys.gettrace() and sys.getprofile() answer as without us, and its function is
- * called after ours with the same arguments.
+ * set both. Ours sits in the function's slot; what the program set stays in the
+ * object's slot, so sys.gettrace() and sys.getprofile() answer as without us, and its
+ * function is called after ours with the same arguments.
  *
  * Threads: with the GIL.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -17,10 +17,10 @@
 #include <internal/pycore_interp.h>
 
 typedef struct film_control {
-    Py_tracefunc trace;   /* ours, NULL: the slot is left alone */
-    Py_tracefunc profile; /* ours, NULL: the slot is left alone */
-    bool changed;         /* somebody set a slot, or a thread was begun */
-    PyObject *setprofile; /* sys.setprofile while it is watched, borrowed */
+    Py_tracefunc trace;    /* ours, NULL: the slot is left alone */
+    Py_tracefunc profile;  /* ours, NULL: the slot is left alone */
+    bool changed;          /* somebody set a slot, or a thread was begun */
+    PyObject *setprofile;  /* sys.setprofile while it is watched, borrowed */
     PyThreadState *newest; /* head of the list of threads when last looked at */
 } film_control;
 
@@ -48,7 +48,8 @@ film_control_call_profile(PyObject *self, PyFrameObject *frame, int what,
                           PyObject *arg);
 
 /* sys.settrace, sys.setprofile and _thread.start_new_thread tell us at once; an audit
- * hook and a pending call see those who use the C functions. False with an exception. */
+ * hook and a pending call see those who use the C functions. False with an exception.
+ */
 bool
 film_control_watch(void);
 

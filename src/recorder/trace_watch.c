@@ -30,7 +30,7 @@ static bool pending;       /* a pending call is on its way */
 static struct {
     const PyThreadState *state;
     const film_frame *frame;
-} setter;
+} last_setter;
 
 static PyObject *
 call_original(PyCFunction replacement, PyObject *module, PyObject *arg);
@@ -94,15 +94,15 @@ setter_is_still_at_it(void)
     PyThreadState *state = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
     const film_frame *frame;
 
-    while (state != NULL && state != setter.state) {
+    while (state != NULL && state != last_setter.state) {
         state = PyThreadState_Next(state);
     }
-    if (state == NULL || setter.frame == NULL ||
-        state->cframe->current_frame == setter.frame) {
+    if (state == NULL || last_setter.frame == NULL ||
+        state->cframe->current_frame == last_setter.frame) {
         return false;
     }
     frame = state->cframe->current_frame;
-    while (frame != NULL && frame != setter.frame) {
+    while (frame != NULL && frame != last_setter.frame) {
         frame = frame->previous;
     }
     return frame != NULL;
@@ -131,8 +131,8 @@ on_audit(const char *event, PyObject *Py_UNUSED(args), void *Py_UNUSED(data))
         return 0;
     }
     film_the_control.changed = true;
-    setter.state = film_compat_thread_state();
-    setter.frame = film_compat_current_frame();
+    last_setter.state = film_compat_thread_state();
+    last_setter.frame = film_compat_current_frame();
     if (!pending) {
         pending = Py_AddPendingCall(take_later, NULL) == 0;
     }

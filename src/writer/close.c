@@ -146,18 +146,6 @@ leave_windows(film_writer *writer)
         film_sink_write_field(&writer->sink, FILM_FIELD_CLOSED, CLOSED_WITH_WINDOWS));
 }
 
-/* True if the recording is closed because the process exits: meta says so. */
-static bool
-ends_with_process(const film_meta_pair *pairs, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(pairs[i].key, "ended") == 0) {
-            return strcmp(pairs[i].value, "exit") == 0;
-        }
-    }
-    return false;
-}
-
 film_status
 film_writer_close(film_writer *writer, const film_meta_pair *pairs, size_t count,
                   film_error *error)
@@ -173,8 +161,8 @@ film_writer_close(film_writer *writer, const film_meta_pair *pairs, size_t count
     film_clock_pair(&writer->clock, &raw, &ns);
     if (!film_writer_stopped(writer)) {
         film_sealer_finish(writer);
-        film_writer_meta(writer, pairs, count);
     }
+    film_writer_meta(writer, pairs, count);
     /* Fields of the first block: they can be written even when nothing else can. */
     FILM_IGNORE(film_sink_write_field(
         &writer->sink, FILM_FIELD_DURATION_NS,
@@ -194,7 +182,7 @@ film_writer_close(film_writer *writer, const film_meta_pair *pairs, size_t count
         status = film_fail(error, FILM_NO_SPACE, "the recording is not complete: %s",
                            film_lost_reason_text(atomic_load(&writer->stop_reason)));
     }
-    if (ends_with_process(pairs, count)) {
+    if (writer->ends_with_process) {
         film_exit_note_take(&writer->sink);
     }
     film_writer_free(writer);

@@ -268,6 +268,11 @@ film_writer_meta(film_writer *writer, const film_meta_pair *pairs, size_t count)
     film_buffer payload = {0};
     film_status status;
 
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(pairs[i].key, "ended") == 0) {
+            writer->ends_with_process = strcmp(pairs[i].value, "exit") == 0;
+        }
+    }
     if (count == 0 || film_writer_stopped(writer)) {
         return;
     }

@@ -110,6 +110,7 @@ struct film_writer {
     film_intern strings;
     film_intern source_files;
     uint32_t string_count, code_count;
+    bool ends_with_process; /* meta said ended = "exit" */
     film_buffer scratch, redacted;
     _Atomic(uint64_t *) code_hashes[FILM_CODE_BLOCKS];
 

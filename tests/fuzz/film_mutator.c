@@ -69,7 +69,8 @@ mutate_header(uint8_t *data, size_t size, size_t at, uint32_t *state)
     size_t field = 6 + next_random(state) % (CHUNK_HASHED - 14);
 
     (void)LLVMFuzzerMutate(data + at + field, 8, 8);
-    film_put_u32(data + at + CHUNK_HASHED, (uint32_t)film_hash(data + at, CHUNK_HASHED));
+    film_put_u32(data + at + CHUNK_HASHED,
+                 (uint32_t)film_hash(data + at, CHUNK_HASHED));
     return size;
 }
 
@@ -125,8 +126,8 @@ mutate_part(uint8_t *data, size_t size, size_t max_size, size_t at, uint32_t *st
         }
         /* The payload is most of a chunk: it is chosen twice as often. */
         if (part == (which > 2 ? 2 : which)) {
-            lengths[part] = LLVMFuzzerMutate(chunk + total, lengths[part],
-                                             lengths[part] + 64);
+            lengths[part] =
+                LLVMFuzzerMutate(chunk + total, lengths[part], lengths[part] + 64);
         }
         total += lengths[part];
     }
