@@ -52,7 +52,8 @@ empty_callback(PyObject *self, PyObject *const *args, size_t count, PyObject *na
 }
 
 static PyMemberDef callback_members[] = {
-    {"__vectorcalloffset__", T_PYSSIZET, offsetof(CallbackObject, call), READONLY, NULL},
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(CallbackObject, call), READONLY,
+     NULL},
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -179,7 +180,10 @@ static PyMethodDef methods[] = {
 };
 
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, .m_name = "filmstrip_floor", .m_size = 0, .m_methods = methods,
+    PyModuleDef_HEAD_INIT,
+    .m_name = "filmstrip_floor",
+    .m_size = 0,
+    .m_methods = methods,
 };
 
 PyMODINIT_FUNC

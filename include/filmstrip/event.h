@@ -44,9 +44,9 @@ typedef struct film_event {
     uint32_t caller_code;   /* call, resume, throw: code of the recorded caller */
     uint32_t caller_offset; /* its place, in code units */
     uint32_t depth;         /* open recorded frames below this event's frame */
-    uint32_t text; /* string id: exception type, C function, thread or task name,
-                      reason of a loss */
-    uint8_t kind;  /* film_kind; never an adjustment */
+    uint32_t text;       /* string id: exception type, C function, thread or task name,
+                            reason of a loss */
+    uint8_t kind;        /* film_kind; never an adjustment */
     const uint8_t *body; /* bytes of a kind this reader does not know, borrowed until
                             the cursor moves; else NULL */
     uint32_t body_length;

@@ -49,11 +49,11 @@ typedef struct film_info {
     uint32_t tick_ns;
     uint32_t level; /* 0 calls, 1 lines, 2 values */
     film_ending ending;
-    int exit_status;     /* what the process gave to exit(); -1: not known */
-    bool stopped_early;  /* the disk was full or failed: see stop_reason and lost */
+    int exit_status;         /* what the process gave to exit(); -1: not known */
+    bool stopped_early;      /* the disk was full or failed: see stop_reason and lost */
     const char *stop_reason; /* why, for people; NULL: it did not stop early */
-    bool write_fallback; /* windows were written, not mapped */
-    size_t damaged;      /* chunks that could not be read when opening */
+    bool write_fallback;     /* windows were written, not mapped */
+    size_t damaged;          /* chunks that could not be read when opening */
 } film_info;
 
 typedef struct film_thread_info {
@@ -96,16 +96,16 @@ typedef struct film_damage {
 /* One open frame of a thread, innermost last (see film_cursor_stack). */
 typedef struct film_frame {
     uint64_t serial;
-    uint64_t call_event; /* number of its call (or of its adoption) */
-    uint64_t enter_tick; /* when it was called or last resumed */
-    uint64_t call_tick;  /* when it was called */
+    uint64_t call_event;  /* number of its call (or of its adoption) */
+    uint64_t enter_tick;  /* when it was called or last resumed */
+    uint64_t call_tick;   /* when it was called */
     uint64_t child_ticks; /* time in recorded callees since enter_tick */
     uint32_t code;
-    uint32_t offset;      /* last known place, in code units */
-    uint32_t site;        /* the caller's place + 1 when it entered; 0: unknown */
-    uint32_t home_chunk;  /* chunk + 1 whose keyframe holds this entry; 0: none */
-    uint32_t home_index;  /* its index there */
-    bool adopted;         /* open before the recording saw it */
+    uint32_t offset;     /* last known place, in code units */
+    uint32_t site;       /* the caller's place + 1 when it entered; 0: unknown */
+    uint32_t home_chunk; /* chunk + 1 whose keyframe holds this entry; 0: none */
+    uint32_t home_index; /* its index there */
+    bool adopted;        /* open before the recording saw it */
 } film_frame;
 
 /* A chunk as its header tells; for check, tiles and searches. */
@@ -207,8 +207,8 @@ film_reader_source(film_reader *reader, size_t index, film_source *out,
 
 /* A cursor over one thread's events from number `first` on; the caller owns *out. */
 FILM_NODISCARD film_status
-film_cursor_open(film_reader *reader, uint32_t thread, uint64_t first, film_cursor **out,
-                 film_error *error);
+film_cursor_open(film_reader *reader, uint32_t thread, uint64_t first,
+                 film_cursor **out, film_error *error);
 
 void
 film_cursor_close(film_cursor *cursor);

@@ -46,19 +46,19 @@ film_fail_at(film_error *error, film_status status, uint64_t offset, const char 
              ...) __attribute__((format(printf, 4, 5)));
 
 /* Returns early on failure. Only before the function owns anything. */
-#define FILM_TRY(expression)                                                             \
-    do {                                                                                 \
-        film_status film_try_status = (expression);                                      \
-        if (film_try_status != FILM_OK) {                                                \
-            return film_try_status;                                                      \
-        }                                                                                \
+#define FILM_TRY(expression)                                                           \
+    do {                                                                               \
+        film_status film_try_status = (expression);                                    \
+        if (film_try_status != FILM_OK) {                                              \
+            return film_try_status;                                                    \
+        }                                                                              \
     } while (0)
 
 /* For the few calls whose failure changes nothing; say why where it is used. */
-#define FILM_IGNORE(expression)                                                          \
-    do {                                                                                 \
-        film_status film_ignored = (expression);                                         \
-        (void)film_ignored;                                                              \
+#define FILM_IGNORE(expression)                                                        \
+    do {                                                                               \
+        film_status film_ignored = (expression);                                       \
+        (void)film_ignored;                                                            \
     } while (0)
 
 #ifdef __cplusplus

@@ -21,8 +21,8 @@ typedef enum film_clock_source {
 } film_clock_source;
 
 typedef struct film_clock {
-    uint64_t base;            /* raw counter at the start of the recording */
-    uint32_t shift;           /* raw ticks are (counter - base) >> shift */
+    uint64_t base;  /* raw counter at the start of the recording */
+    uint32_t shift; /* raw ticks are (counter - base) >> shift */
     film_clock_source source;
 } film_clock;
 

@@ -48,7 +48,7 @@ film_varint_decode(const uint8_t **from, const uint8_t *end, uint64_t *number)
 static inline uint64_t
 film_zigzag(int64_t number)
 {
-    return ((uint64_t)number << 1) ^ (uint64_t)(number >> 63);
+    return ((uint64_t)number << 1) ^ (number < 0 ? UINT64_MAX : 0);
 }
 
 static inline int64_t

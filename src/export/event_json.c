@@ -92,7 +92,8 @@ static void
 write_call(film_event_json *json, film_output *output, const film_event *event)
 {
     film_text function = film_names_get(&json->calls, event->code);
-    uint32_t line = film_reader_line(json->reader, event->caller_code, event->caller_offset);
+    uint32_t line =
+        film_reader_line(json->reader, event->caller_code, event->caller_offset);
     char *to = film_output_room(output, LINE_BYTES);
     char *from = to;
 
@@ -212,8 +213,9 @@ write_keys(film_event_json *json, film_output *output, const film_event *event)
     case FILM_KIND_RESUME:
     case FILM_KIND_THROW:
         write_frame(json, output, event);
-        write_line_key(output, ",\"caller_line\":",
-                       film_reader_line(json->reader, event->caller_code, event->caller_offset));
+        write_line_key(
+            output, ",\"caller_line\":",
+            film_reader_line(json->reader, event->caller_code, event->caller_offset));
         if (event->kind == FILM_KIND_THROW) {
             write_exception(json, output, event);
         }

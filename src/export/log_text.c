@@ -261,10 +261,9 @@ write_head(film_log_text *log, film_output *output, const film_merged *merged,
     paint(log, output, DIM);
     write_time(output, merged->time_ns);
     write_marker(log, output, merged);
-    write_line(output,
-               at_caller
-                   ? film_reader_line(reader, event->caller_code, event->caller_offset)
-                   : film_reader_event_line(reader, event));
+    write_line(output, at_caller ? film_reader_line(reader, event->caller_code,
+                                                    event->caller_offset)
+                                 : film_reader_event_line(reader, event));
     write_indent(output, event->depth);
     paint(log, output, PLAIN);
 }

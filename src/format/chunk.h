@@ -45,7 +45,7 @@ typedef enum film_chunk_type {
     FILM_CHUNK_META = 1,    /* key, value texts */
     FILM_CHUNK_TABLE = 2,   /* strings, codes, threads (records.h) */
     FILM_CHUNK_VALUE = 3,   /* value texts (records.h) */
-    FILM_CHUNK_EVENT = 4, /* one thread's events (columns.h) */
+    FILM_CHUNK_EVENT = 4,   /* one thread's events (columns.h) */
     FILM_CHUNK_SOURCE = 5,  /* source text of one file */
     FILM_CHUNK_TOTALS = 6,  /* hits and time per function and line (totals.h) */
     FILM_CHUNK_WINDOWS = 7, /* more windows: payload raw bytes of arena */

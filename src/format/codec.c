@@ -89,8 +89,8 @@ film_unpacker_free(film_unpacker *unpacker)
 }
 
 film_status
-film_unpack(film_unpacker *unpacker, uint8_t codec, const uint8_t *packed, size_t length,
-            size_t raw_length, film_buffer *out)
+film_unpack(film_unpacker *unpacker, uint8_t codec, const uint8_t *packed,
+            size_t length, size_t raw_length, film_buffer *out)
 {
     size_t unpacked;
 
@@ -111,8 +111,8 @@ film_unpack(film_unpacker *unpacker, uint8_t codec, const uint8_t *packed, size_
         if (codec != FILM_CODEC_ZSTD) {
             return FILM_UNSUPPORTED;
         }
-        unpacked =
-            ZSTD_decompressDCtx(unpacker->context, out->data, raw_length, packed, length);
+        unpacked = ZSTD_decompressDCtx(unpacker->context, out->data, raw_length, packed,
+                                       length);
         if (ZSTD_isError(unpacked) || unpacked != raw_length) {
             return FILM_CORRUPT;
         }

@@ -43,7 +43,8 @@ film_columns_finish(film_columns *columns, film_buffer *out)
             return;
         }
         film_buffer_put_byte(out, (uint8_t)i);
-        film_buffer_put_bytes(out, columns->buffers[i].data, columns->buffers[i].length);
+        film_buffer_put_bytes(out, columns->buffers[i].data,
+                              columns->buffers[i].length);
     }
 }
 

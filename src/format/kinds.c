@@ -8,8 +8,8 @@ const char *
 film_kind_name(uint8_t kind)
 {
     switch (kind) {
-#define FILM_EVENT(enumerator, name, number)                                             \
-    case number:                                                                         \
+#define FILM_EVENT(enumerator, name, number)                                           \
+    case number:                                                                       \
         return name;
 #include <filmstrip/events.def>
 #undef FILM_EVENT

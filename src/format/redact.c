@@ -27,7 +27,7 @@ matches_at(const char *name, size_t length, const char *word)
 {
     size_t i = 0;
 
-    while (word[i] != '\0' && i < length && folded(name[i]) == word[i]) {
+    while (i < length && word[i] != '\0' && folded(name[i]) == word[i]) {
         i++;
     }
     return word[i] == '\0';
@@ -70,7 +70,8 @@ is_quote(char c)
 static size_t
 skip_to_value(const char *text, size_t length, size_t at)
 {
-    while (at < length && (is_quote(text[at]) || is_blank(text[at]) || text[at] == ']')) {
+    while (at < length &&
+           (is_quote(text[at]) || is_blank(text[at]) || text[at] == ']')) {
         at++;
     }
     if (at >= length || (text[at] != ':' && text[at] != '=')) {
@@ -104,7 +105,8 @@ value_end(const char *text, size_t length, size_t at)
             break;
         }
     }
-    while (at < length && !is_blank(text[at]) && strchr(",;&)}]\n\r", text[at]) == NULL) {
+    while (at < length && !is_blank(text[at]) &&
+           strchr(",;&)}]\n\r", text[at]) == NULL) {
         at++;
     }
     return at;

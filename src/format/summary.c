@@ -85,8 +85,8 @@ static void
 add_stay(film_summary *summary, const film_state *state, const film_frame *frame,
          size_t depth)
 {
-    uint64_t from =
-        frame->enter_tick > summary->begin_tick ? frame->enter_tick : summary->begin_tick;
+    uint64_t from = frame->enter_tick > summary->begin_tick ? frame->enter_tick
+                                                            : summary->begin_tick;
 
     add_cover(summary, depth, frame->code, state->tick - from);
 }
@@ -202,9 +202,9 @@ put_cover(const film_summary *summary, uint64_t ticks, film_buffer *body)
             break;
         }
         film_buffer_put_varint(body, (uint64_t)best->code + 1);
-        film_buffer_put_byte(
-            body, ticks == 0 || best->ticks >= ticks ? 255
-                                                     : (uint8_t)((best->ticks * 255 / ticks) & 0xff));
+        film_buffer_put_byte(body, ticks == 0 || best->ticks >= ticks
+                                       ? 255
+                                       : (uint8_t)((best->ticks * 255 / ticks) & 0xff));
     }
 }
 
@@ -246,7 +246,8 @@ void
 film_summary_finish(film_summary *summary, const film_state *state, film_buffer *out)
 {
     film_buffer body = {0};
-    size_t shown = state->depth < FILM_SUMMARY_DEPTHS ? state->depth : FILM_SUMMARY_DEPTHS;
+    size_t shown =
+        state->depth < FILM_SUMMARY_DEPTHS ? state->depth : FILM_SUMMARY_DEPTHS;
 
     for (size_t depth = 0; depth < shown; depth++) {
         add_stay(summary, state, &state->frames[depth], depth);

@@ -47,9 +47,9 @@ typedef struct film_summary {
     uint64_t begin_tick;
     uint32_t least_depth, greatest_depth;
     film_rival rivals[FILM_SUMMARY_DEPTHS][FILM_SUMMARY_RIVALS];
-    uint32_t *calls;     /* owned; per code id, this chunk */
-    uint64_t *own;       /* owned; per code id, ticks, this chunk */
-    uint32_t *touched;   /* owned; code ids with calls or own time */
+    uint32_t *calls;   /* owned; per code id, this chunk */
+    uint64_t *own;     /* owned; per code id, ticks, this chunk */
+    uint32_t *touched; /* owned; code ids with calls or own time */
     size_t code_capacity, touched_count;
     bool failed; /* memory ran out: functions are missing */
 } film_summary;

@@ -14,17 +14,17 @@
 static const uint8_t magic[8] = {0x89, 'F', 'I', 'L', 'M', '\r', '\n', 0x1a};
 
 /* The changing fields, file offset and member side by side. */
-#define CHANGING(X)                                                                      \
-    X(FILM_FIELD_MOVED_UNTIL, moved_until)                                               \
-    X(FILM_FIELD_INDEX_OFFSET, index_offset)                                             \
-    X(FILM_FIELD_LAYOUT_GENERATION, layout_generation)                                   \
-    X(FILM_FIELD_TAIL, tail)                                                             \
-    X(FILM_FIELD_LOST, lost)                                                             \
-    X(FILM_FIELD_STOP_REASON, stop_reason)                                               \
-    X(FILM_FIELD_OVERWRITTEN, overwritten)                                               \
-    X(FILM_FIELD_CLOSED, closed)                                                         \
-    X(FILM_FIELD_DURATION_NS, duration_ns)                                               \
-    X(FILM_FIELD_HEAD, head)                                                             \
+#define CHANGING(X)                                                                    \
+    X(FILM_FIELD_MOVED_UNTIL, moved_until)                                             \
+    X(FILM_FIELD_INDEX_OFFSET, index_offset)                                           \
+    X(FILM_FIELD_LAYOUT_GENERATION, layout_generation)                                 \
+    X(FILM_FIELD_TAIL, tail)                                                           \
+    X(FILM_FIELD_LOST, lost)                                                           \
+    X(FILM_FIELD_STOP_REASON, stop_reason)                                             \
+    X(FILM_FIELD_OVERWRITTEN, overwritten)                                             \
+    X(FILM_FIELD_CLOSED, closed)                                                       \
+    X(FILM_FIELD_DURATION_NS, duration_ns)                                             \
+    X(FILM_FIELD_HEAD, head)                                                           \
     X(FILM_FIELD_EXIT_STATUS, exit_status)
 
 void

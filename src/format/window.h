@@ -33,11 +33,11 @@
 
 typedef enum film_lost_reason {
     FILM_LOST_NONE = 0,
-    FILM_LOST_NO_SPACE = 1,  /* disk, quota or file size limit */
-    FILM_LOST_IO = 2,        /* the file could not be written */
+    FILM_LOST_NO_SPACE = 1, /* disk, quota or file size limit */
+    FILM_LOST_IO = 2,       /* the file could not be written */
     FILM_LOST_NO_MEMORY = 3,
-    FILM_LOST_DAMAGED = 4,   /* found by a reader */
-    FILM_LOST_STOPPED = 5    /* the recorder gave up by itself */
+    FILM_LOST_DAMAGED = 4, /* found by a reader */
+    FILM_LOST_STOPPED = 5  /* the recorder gave up by itself */
 } film_lost_reason;
 
 /* A sentence for people: "the disk was full". */

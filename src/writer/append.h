@@ -29,21 +29,26 @@
 
 /* The part of a thread's state the hot path touches; the rest is thread.c's. */
 struct film_thread {
-    uint8_t *cursor;                  /* next free byte of the window */
-    _Atomic(uint64_t) *limit;         /* address past which no row may begin; the word
-                                         reads 0 in a forked child */
-    film_window_header *window;       /* current window; its rows follow */
-    uint64_t last_raw;                /* raw clock of the last row */
-    uint64_t next_frame;              /* serial of the next call */
-    uint64_t last_resumed;            /* serial the next resume is relative to */
-    uint64_t events;                  /* events committed or lost so far: the next
-                                         event's number */
-    const film_clock *clock;          /* borrowed from the writer */
+    uint8_t *cursor;            /* next free byte of the window */
+    _Atomic(uint64_t) *limit;   /* address past which no row may begin; the word
+                                   reads 0 in a forked child */
+    film_window_header *window; /* current window; its rows follow */
+    uint64_t last_raw;          /* raw clock of the last row */
+    uint64_t next_frame;        /* serial of the next call */
+    uint64_t last_resumed;      /* serial the next resume is relative to */
+    uint64_t events;            /* events committed or lost so far: the next
+                                   event's number */
+    const film_clock *clock;    /* borrowed from the writer */
 };
 
 /* Makes room or counts the loss. False: nothing may be appended. Out of line. */
 bool
 film_thread_make_room(film_thread *thread);
+
+/* Counts an event that was given up before its row was tried, because an adjustment
+ * before it could not be written. Adjustments themselves never count. */
+void
+film_thread_count_lost(film_thread *thread);
 
 /* True in a forked child whose writer still belongs to the parent. */
 bool

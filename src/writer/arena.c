@@ -43,11 +43,12 @@ next_place(film_arena *arena, uint64_t *place)
 }
 
 static film_window *
-make_window(film_arena *arena)
+make_window(film_arena *arena, bool any)
 {
     film_window *window = film_alloc(sizeof(*window));
     film_status status;
 
+    arena->refusal = FILM_NO_MEMORY;
     if (window == NULL) {
         return NULL;
     }
@@ -57,10 +58,14 @@ make_window(film_arena *arena)
         window->mapped = window->header != NULL;
         arena->may_map = window->mapped;
     }
-    if (window->header == NULL && (status == FILM_OK || status == FILM_LIMIT)) {
+    if (window->header == NULL &&
+        (status == FILM_OK || (status == FILM_LIMIT && any))) {
         window->header = film_alloc(FILM_WINDOW_BYTES);
     }
     if (window->header == NULL) {
+        if (status != FILM_OK) {
+            arena->refusal = status;
+        }
         film_free(window);
         return NULL;
     }
@@ -70,7 +75,8 @@ make_window(film_arena *arena)
 }
 
 film_window *
-film_arena_take(film_arena *arena, uint32_t stream, const film_window_start *start)
+film_arena_take(film_arena *arena, uint32_t stream, const film_window_start *start,
+                bool any)
 {
     film_window_header *header;
     film_window *window;
@@ -81,7 +87,7 @@ film_arena_take(film_arena *arena, uint32_t stream, const film_window_start *sta
         arena->free_list = window->next;
     }
     else {
-        window = make_window(arena);
+        window = make_window(arena, any);
     }
     if (window != NULL) {
         header = window->header;
@@ -117,7 +123,8 @@ film_arena_give(film_arena *arena, film_window *window)
     atomic_store_explicit(&header->committed, 0, memory_order_release);
     atomic_fetch_add_explicit(&header->generation, 1, memory_order_release);
     if (!window->mapped && window->offset != 0) {
-        /* If this fails the file keeps rows that are sealed as well: readers skip them. */
+        /* If this fails the file keeps rows that are sealed as well: readers skip them.
+         */
         FILM_IGNORE(
             film_sink_write(arena->sink, window->offset, header, FILM_WINDOW_HEADER));
     }
@@ -136,10 +143,10 @@ flush_window(film_arena *arena, film_window *window)
         atomic_load_explicit(&window->header->committed, memory_order_acquire);
 
     if (committed > window->flushed) {
-        FILM_TRY(film_sink_write(
-            arena->sink, window->offset + FILM_WINDOW_HEADER + window->flushed,
-            film_window_rows(window->header) + window->flushed,
-            (size_t)(committed - window->flushed)));
+        FILM_TRY(film_sink_write(arena->sink,
+                                 window->offset + FILM_WINDOW_HEADER + window->flushed,
+                                 film_window_rows(window->header) + window->flushed,
+                                 (size_t)(committed - window->flushed)));
     }
     memcpy(image, window->header, sizeof(image));
     film_put_u64(image + 64, committed);

@@ -42,6 +42,7 @@ typedef struct film_arena {
     film_log *log;   /* borrowed */
     pthread_mutex_t lock;
     bool may_map;           /* false once mapping was refused */
+    film_status refusal;    /* why the last take gave nothing */
     uint64_t next_offset;   /* where the next window of the current piece lies */
     uint64_t piece_end;     /* end of the current piece of the file */
     uint64_t sequence;      /* of the next window handed out */
@@ -58,9 +59,12 @@ typedef struct film_window_start {
     uint64_t first, base_raw, next_frame, last_resumed;
 } film_window_start;
 
-/* A window with an empty, valid header for `stream`. NULL without memory or disk. */
+/* A window with an empty, valid header for `stream`; NULL, arena->refusal saying why:
+ * no memory, no disk, or FILM_LIMIT: a ring's arena is used up. With `any` that last
+ * one is answered with a window of heap memory alone. */
 film_window *
-film_arena_take(film_arena *arena, uint32_t stream, const film_window_start *start);
+film_arena_take(film_arena *arena, uint32_t stream, const film_window_start *start,
+                bool any);
 
 void
 film_arena_give(film_arena *arena, film_window *window);

@@ -20,8 +20,8 @@ film_writer_count_window_losses(film_writer *writer)
     uint64_t lost = 0;
 
     for (film_stream *stream = writer->threads; stream != NULL; stream = stream->next) {
-        lost += atomic_load_explicit(&stream->current->header->lost,
-                                     memory_order_relaxed);
+        lost +=
+            atomic_load_explicit(&stream->current->header->lost, memory_order_relaxed);
     }
     return lost;
 }
@@ -164,9 +164,9 @@ film_writer_close(film_writer *writer, const film_meta_pair *pairs, size_t count
     }
     film_writer_meta(writer, pairs, count);
     /* Fields of the first block: they can be written even when nothing else can. */
-    FILM_IGNORE(film_sink_write_field(
-        &writer->sink, FILM_FIELD_DURATION_NS,
-        film_timescale_ns(&writer->block.timescale, raw)));
+    FILM_IGNORE(
+        film_sink_write_field(&writer->sink, FILM_FIELD_DURATION_NS,
+                              film_timescale_ns(&writer->block.timescale, raw)));
     if (!film_writer_stopped(writer)) {
         status = write_ending(writer);
         if (status == FILM_OK) {

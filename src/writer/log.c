@@ -106,8 +106,9 @@ commit(film_log *log, const film_chunk_header *header, film_buffer *body)
 
     film_chunk_encode(header, body->data);
     FILM_TRY(remember(log, header, offset));
-    status = write_logical(log, offset + FILM_CHUNK_HEADER, body->data + FILM_CHUNK_HEADER,
-                           body->length - FILM_CHUNK_HEADER);
+    status =
+        write_logical(log, offset + FILM_CHUNK_HEADER, body->data + FILM_CHUNK_HEADER,
+                      body->length - FILM_CHUNK_HEADER);
     if (status == FILM_OK) {
         status = write_logical(log, offset, body->data, FILM_CHUNK_HEADER);
     }
@@ -331,7 +332,8 @@ film_log_append(film_log *log, film_chunk_parts *parts)
 }
 
 film_status
-film_log_append_windows(film_log *log, uint64_t wanted, uint64_t *offset, uint64_t *bytes)
+film_log_append_windows(film_log *log, uint64_t wanted, uint64_t *offset,
+                        uint64_t *bytes)
 {
     film_chunk_header header = {.type = FILM_CHUNK_WINDOWS, .first_value = UINT64_MAX};
     uint8_t encoded[FILM_CHUNK_HEADER];

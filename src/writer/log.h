@@ -34,8 +34,8 @@ typedef struct film_log {
     film_buffer body;        /* owned; under the lock */
     film_log_entry *entries; /* owned; oldest first, from first_entry on */
     size_t first_entry, entry_count, entry_capacity;
-    uint64_t source_bytes;     /* of SOURCE chunks that are kept */
-    _Atomic(uint64_t) head;    /* logical end; for statistics readable without lock */
+    uint64_t source_bytes;  /* of SOURCE chunks that are kept */
+    _Atomic(uint64_t) head; /* logical end; for statistics readable without lock */
     uint64_t meta_number, source_number, totals_number;
     /* The lowest value id that rows not yet sealed may use; kept by the sealing side
      * (ring mode). */

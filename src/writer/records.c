@@ -258,7 +258,8 @@ without_secrets(film_writer *writer, const char *text)
     film_buffer_clear(&writer->redacted);
     film_redact_text(text, strlen(text), &writer->redacted);
     film_buffer_put_byte(&writer->redacted, 0);
-    return writer->redacted.failed ? FILM_REDACTED : (const char *)writer->redacted.data;
+    return writer->redacted.failed ? FILM_REDACTED
+                                   : (const char *)writer->redacted.data;
 }
 
 void

@@ -184,7 +184,8 @@ available(film_writer *writer, film_stream *stream, bool all)
 
     pthread_mutex_lock(&writer->lock);
     for (film_window *window = stream->oldest; window != NULL; window = window->next) {
-        if (window != stream->current || all || stream->ended) {
+        if (window != stream->current || all || stream->ended ||
+            stream->current_is_full) {
             end = window->end;
         }
     }

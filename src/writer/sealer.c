@@ -77,6 +77,7 @@ work_off_queue(film_writer *writer)
             writer->queue_end = NULL;
         }
         stream->queued = false;
+        stream->busy = true;
         ended = stream->ended;
         update_value_floor(writer);
         pthread_mutex_unlock(&writer->lock);
@@ -88,6 +89,8 @@ work_off_queue(film_writer *writer)
             film_writer_stop(writer, status);
         }
         pthread_mutex_lock(&writer->lock);
+        stream->busy = false;
+        pthread_cond_broadcast(&writer->space);
         if (ended && status == FILM_OK && !stream->queued) {
             forget_stream(writer, stream);
         }

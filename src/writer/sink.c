@@ -32,7 +32,8 @@ must_fail_as(bool mapping)
 {
     uint64_t n = atomic_load_explicit(&fail_from, memory_order_relaxed);
 
-    if (__builtin_expect(n == 0, 1) || mapping != (atomic_load(&fail_errno) == ENOMEM)) {
+    if (__builtin_expect(n == 0, 1) ||
+        mapping != (atomic_load(&fail_errno) == ENOMEM)) {
         return false;
     }
     if (atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1 < n) {
@@ -52,7 +53,7 @@ static film_status
 status_of_errno(int number)
 {
     return number == ENOSPC || number == EDQUOT || number == EFBIG ? FILM_NO_SPACE
-                                                                    : FILM_IO;
+                                                                   : FILM_IO;
 }
 
 /* A regular file may be replaced; a symlink, device or folder never. */
@@ -65,10 +66,12 @@ remove_existing(const char *path, film_error *error)
         return FILM_OK;
     }
     if (!S_ISREG(found.st_mode)) {
-        return film_fail(error, FILM_EXISTS, "%s exists and is not a regular file", path);
+        return film_fail(error, FILM_EXISTS, "%s exists and is not a regular file",
+                         path);
     }
     if (unlink(path) != 0) {
-        return film_fail(error, FILM_IO, "cannot replace %s: %s", path, strerror(errno));
+        return film_fail(error, FILM_IO, "cannot replace %s: %s", path,
+                         strerror(errno));
     }
     return FILM_OK;
 }
@@ -130,7 +133,8 @@ film_sink_create(film_sink *sink, const char *path, bool replace, film_error *er
         sink->inode = (uint64_t)found.st_ino;
     }
     /* The lock tells readers that the recording is live; POSIX locks end with the
-     * process and are not inherited. A file system without locks is no reason to fail. */
+     * process and are not inherited. A file system without locks is no reason to fail.
+     */
     (void)fcntl(file, F_SETLK, &lock);
     sink->file = file;
     return FILM_OK;
@@ -225,8 +229,9 @@ film_sink_reserve(film_sink *sink, uint64_t offset, uint64_t length)
         return FILM_NO_SPACE;
     }
     do {
-        failure = must_fail() ? errno
-                              : posix_fallocate(sink->file, (off_t)offset, (off_t)length);
+        failure = must_fail()
+                      ? errno
+                      : posix_fallocate(sink->file, (off_t)offset, (off_t)length);
     } while (failure == EINTR);
     return failure == 0 ? FILM_OK : status_of_errno(failure);
 }
@@ -235,8 +240,8 @@ void *
 film_sink_map(film_sink *sink, uint64_t offset, size_t length)
 {
     void *mapping = must_fail_as(true) ? MAP_FAILED
-                                : mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED,
-                                       sink->file, (off_t)offset);
+                                       : mmap(NULL, length, PROT_READ | PROT_WRITE,
+                                              MAP_SHARED, sink->file, (off_t)offset);
 
     if (mapping == MAP_FAILED) {
         return NULL;

@@ -59,7 +59,8 @@ FILM_NODISCARD film_status
 film_sink_truncate(film_sink *sink, uint64_t length);
 
 /* Tests: the n-th call from now on, and all later ones, fail with errno `error`
- * (ENOMEM: mappings only; others: all but mappings); n = 0 turns it off. Returns the number of calls since the last setting. */
+ * (ENOMEM: mappings only; others: all but mappings); n = 0 turns it off. Returns the
+ * number of calls since the last setting. */
 uint64_t
 film_sink_fail_at(uint64_t n, int error);
 

@@ -7,7 +7,7 @@ bool
 film_stream_begin(film_writer *writer, film_stream *stream,
                   const film_window_start *start)
 {
-    film_window *window = film_arena_take(&writer->arena, stream->id, start);
+    film_window *window = film_arena_take(&writer->arena, stream->id, start, true);
 
     if (window == NULL) {
         return false;
@@ -18,44 +18,67 @@ film_stream_begin(film_writer *writer, film_stream *stream,
     return true;
 }
 
-/* Waits, lock held, until the stream may take another window. The sealing thread never
+/* Waits, lock held, until the sealing thread has been through the stream once. It never
  * needs the GIL, so waiting with it held ends. */
 static void
-wait_for_space(film_writer *writer, film_stream *stream)
+wait_for_sealing(film_writer *writer, film_stream *stream)
 {
-    while (stream->window_count >= FILM_STREAM_WINDOWS && !film_writer_stopped(writer)) {
-        film_sealer_queue(writer, stream);
-        if (writer->sealer_runs) {
-            pthread_cond_wait(&writer->space, &writer->lock);
-        }
+    film_sealer_queue(writer, stream);
+    while ((stream->queued || stream->busy) && writer->sealer_runs &&
+           !film_writer_stopped(writer)) {
+        pthread_cond_wait(&writer->space, &writer->lock);
     }
+}
+
+/* The next window, lock held. A stream that holds as many as it may, or a ring whose
+ * arena is used up, waits for the sealing thread; where sealing frees none (less than a
+ * chunk's events fill all its windows) it goes on with one more. */
+static film_window *
+take_window(film_writer *writer, film_stream *stream, const film_window_start *start)
+{
+    bool stalled = false;
+
+    while (!film_writer_stopped(writer)) {
+        size_t before = stream->window_count;
+        if (before < FILM_STREAM_WINDOWS || stalled) {
+            film_window *window = film_arena_take(&writer->arena, stream->id, start,
+                                                  before < 2 || stalled);
+            if (window != NULL || writer->arena.refusal != FILM_LIMIT) {
+                return window;
+            }
+        }
+        wait_for_sealing(writer, stream);
+        stalled = stream->window_count >= before;
+    }
+    return NULL;
 }
 
 film_window *
 film_stream_next_window(film_writer *writer, film_stream *stream,
                         const film_window_start *start)
 {
-    film_window *window = NULL;
+    film_window *window;
+    film_status refusal;
 
     if (film_writer_stopped(writer)) {
         return NULL;
     }
     pthread_mutex_lock(&writer->lock);
-    wait_for_space(writer, stream);
-    if (!film_writer_stopped(writer)) {
-        window = film_arena_take(&writer->arena, stream->id, start);
-    }
+    stream->current->end = start->first;
+    stream->current_is_full = true;
+    window = take_window(writer, stream, start);
+    refusal = writer->arena.refusal;
     if (window != NULL) {
         window->value_floor = writer->values.records;
-        stream->current->end = start->first;
         stream->current->next = window;
         stream->current = window;
+        stream->current_is_full = false;
         stream->window_count++;
         film_sealer_queue(writer, stream);
     }
     pthread_mutex_unlock(&writer->lock);
     if (window == NULL) {
-        film_writer_stop(writer, FILM_NO_MEMORY);
+        film_writer_stop(writer, refusal);
     }
     return window;
 }

@@ -56,6 +56,25 @@ count_lost(film_thread_stream *thread)
     return false;
 }
 
+/* What film_append_ready counted was no event. */
+static void
+uncount_lost(film_thread_stream *thread)
+{
+    if (film_limits_are_ours(thread->writer)) {
+        atomic_fetch_sub_explicit(&thread->hot.window->lost, 1, memory_order_relaxed);
+    }
+}
+
+void
+film_thread_count_lost(film_thread *hot)
+{
+    film_thread_stream *thread = stream_of(hot);
+
+    if (film_limits_are_ours(thread->writer)) {
+        count_lost(thread);
+    }
+}
+
 bool
 film_thread_make_room(film_thread *hot)
 {
@@ -96,6 +115,9 @@ append_ext(film_thread *thread, film_kind kind, const uint8_t *body, const uint8
     size_t length = (size_t)(end - body);
 
     if (!film_append_ready(thread)) {
+        if (events == 0) {
+            uncount_lost(stream_of(thread));
+        }
         return false;
     }
     to = film_append_tag(thread, FILM_ROW_EXT);
@@ -132,7 +154,8 @@ film_writer_thread_begin(film_writer *writer, const char *name, uint64_t native_
     thread->hot.last_resumed = thread->stream.state.last_resumed;
     thread->hot.limit = film_limits_take(writer);
     start = next_start(thread);
-    if (thread->hot.limit == NULL || !film_stream_begin(writer, &thread->stream, &start)) {
+    if (thread->hot.limit == NULL ||
+        !film_stream_begin(writer, &thread->stream, &start)) {
         if (thread->hot.limit != NULL) {
             film_limits_give(writer, thread->hot.limit);
         }
@@ -191,8 +214,8 @@ film_append_throw(film_thread *thread, uint64_t frame, uint32_t code, uint32_t o
 }
 
 bool
-film_append_exception(film_thread *thread, film_kind kind, uint32_t offset, uint32_t type,
-                      uint64_t message)
+film_append_exception(film_thread *thread, film_kind kind, uint32_t offset,
+                      uint32_t type, uint64_t message)
 {
     uint8_t body[3 * FILM_VARINT_MAX], *end;
 
@@ -250,16 +273,16 @@ bool
 film_append_focus(film_thread *thread, uint32_t distance)
 {
     uint8_t body[FILM_VARINT_MAX];
+    uint8_t *end = film_varint_encode(body, distance);
 
-    return append_ext(thread, FILM_KIND_FOCUS, body, film_varint_encode(body, distance),
-                      0);
+    return append_ext(thread, FILM_KIND_FOCUS, body, end, 0);
 }
 
 bool
 film_append_drop(film_thread *thread, uint32_t distance)
 {
     uint8_t body[FILM_VARINT_MAX];
+    uint8_t *end = film_varint_encode(body, distance);
 
-    return append_ext(thread, FILM_KIND_DROP, body, film_varint_encode(body, distance),
-                      0);
+    return append_ext(thread, FILM_KIND_DROP, body, end, 0);
 }

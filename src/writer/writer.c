@@ -117,7 +117,8 @@ set_up(film_writer *writer, const film_writer_options *options, film_error *erro
     }
     if (status == FILM_OK &&
         (!begin_records(writer, &writer->table, FILM_STREAM_TABLE, FILM_CHUNK_TABLE) ||
-         !begin_records(writer, &writer->values, FILM_STREAM_VALUE, FILM_CHUNK_VALUE))) {
+         !begin_records(writer, &writer->values, FILM_STREAM_VALUE,
+                        FILM_CHUNK_VALUE))) {
         status = FILM_NO_SPACE;
     }
     if (status == FILM_OK && !writer->arena.may_map) {
@@ -141,7 +142,8 @@ set_up(film_writer *writer, const film_writer_options *options, film_error *erro
 }
 
 film_status
-film_writer_open(const film_writer_options *options, film_writer **out, film_error *error)
+film_writer_open(const film_writer_options *options, film_writer **out,
+                 film_error *error)
 {
     film_writer *writer = film_alloc(sizeof(*writer));
     film_status status;
@@ -156,7 +158,8 @@ film_writer_open(const film_writer_options *options, film_writer **out, film_err
     writer->sink.file = -1;
     status = fill_superblock(writer, options, error);
     if (status == FILM_OK) {
-        status = film_sink_create(&writer->sink, options->path, options->replace, error);
+        status =
+            film_sink_create(&writer->sink, options->path, options->replace, error);
     }
     if (status == FILM_OK) {
         status = set_up(writer, options, error);
@@ -205,7 +208,8 @@ film_writer_stop(film_writer *writer, film_status why)
     if (atomic_compare_exchange_strong(&writer->stop_reason, &none, reason)) {
         writer->block.stop_reason = reason;
         /* The field lies in a block that exists: this works on a full disk too. */
-        FILM_IGNORE(film_sink_write_field(&writer->sink, FILM_FIELD_STOP_REASON, reason));
+        FILM_IGNORE(
+            film_sink_write_field(&writer->sink, FILM_FIELD_STOP_REASON, reason));
     }
     pthread_mutex_lock(&writer->lock);
     pthread_cond_broadcast(&writer->space);

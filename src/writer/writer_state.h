@@ -34,6 +34,8 @@ struct film_stream {
     film_window *current; /* under the lock for changes; its owner reads it freely */
     size_t window_count;  /* under the lock */
     bool queued;          /* under the lock: the sealing thread has it in its queue */
+    bool busy;            /* under the lock: it is being sealed */
+    bool current_is_full; /* under the lock: its owner waits for another window */
     bool ended;           /* under the lock: no more rows will come */
     film_stream *next_queued;
     film_stream *next;
@@ -101,8 +103,8 @@ struct film_writer {
     uint32_t thread_count;
     pthread_t sealer;
     bool sealer_runs, sealer_must_end;
-    uint64_t ended_events; /* of threads whose streams are freed */
-    uint64_t lost;         /* counted outside any stream */
+    uint64_t ended_events;         /* of threads whose streams are freed */
+    uint64_t lost;                 /* counted outside any stream */
     _Atomic(uint32_t) stop_reason; /* film_lost_reason; not 0: keeps nothing more */
 
     /* recorder's side, by the holder of the GIL */

@@ -34,8 +34,12 @@ static uint32_t
 add_code(film_writer *writer, const char *name)
 {
     static const uint8_t bytes[] = {1, 2, 3, 4};
-    film_code_record code = {.file = "prog.py", .module = "prog", .qualname = name,
-                             .name = name, .first_line = 7, .bytecode = bytes,
+    film_code_record code = {.file = "prog.py",
+                             .module = "prog",
+                             .qualname = name,
+                             .name = name,
+                             .first_line = 7,
+                             .bytecode = bytes,
                              .bytecode_length = sizeof(bytes)};
 
     return film_writer_code(writer, &code);
@@ -49,8 +53,7 @@ emit(film_writer *writer, film_thread *thread, uint32_t code, outcome *result)
         note(result, called);
         if (i % 4096 == 0) {
             uint64_t message = film_writer_value(writer, 0, "boom", 4, 0);
-            note(result,
-                 film_append_exception(thread, FILM_KIND_RAISE, 4, 0, message));
+            note(result, film_append_exception(thread, FILM_KIND_RAISE, 4, 0, message));
         }
         if (called) {
             note(result, film_append_return(thread, 5));
@@ -63,8 +66,8 @@ emit(film_writer *writer, film_thread *thread, uint32_t code, outcome *result)
 static outcome
 record(uint64_t ring_bytes, bool no_map)
 {
-    film_writer_options options = {.path = path, .replace = true, .no_map = no_map,
-                                   .ring_bytes = ring_bytes};
+    film_writer_options options = {
+        .path = path, .replace = true, .no_map = no_map, .ring_bytes = ring_bytes};
     film_meta_pair pair = {"exit_status", "0"};
     outcome result = {0};
     film_thread *threads[2];
@@ -102,7 +105,8 @@ count_events(film_reader *reader, uint64_t *events, uint64_t *lost)
         film_cursor *cursor;
         CHECK(film_cursor_open(reader, thread->id, 0, &cursor, NULL) == FILM_OK);
         while (film_cursor_next(cursor, &event, NULL) == FILM_OK) {
-            *events += event->kind == FILM_KIND_CALL || event->kind == FILM_KIND_RETURN ||
+            *events += event->kind == FILM_KIND_CALL ||
+                       event->kind == FILM_KIND_RETURN ||
                        event->kind == FILM_KIND_RAISE;
             *lost += event->kind == FILM_KIND_LOST ? event->count : 0;
         }
@@ -128,8 +132,8 @@ check_file(const outcome *result, uint64_t n, const char *fault)
     }
     count_events(reader, &events, &lost);
     if (events < result->committed || lost < result->refused) {
-        fprintf(stderr, "%s %llu: read %llu of %llu committed, %llu of %llu lost\n", fault,
-                (unsigned long long)n, (unsigned long long)events,
+        fprintf(stderr, "%s %llu: read %llu of %llu committed, %llu of %llu lost\n",
+                fault, (unsigned long long)n, (unsigned long long)events,
                 (unsigned long long)result->committed, (unsigned long long)lost,
                 (unsigned long long)result->refused);
         exit(1);
@@ -234,12 +238,12 @@ int
 main(int argc, char **argv)
 {
     static const film_test tests[] = {
-        TEST_ENTRY(a_full_disk_at_every_file_call)
-        TEST_ENTRY(an_io_error_at_every_file_call)
-        TEST_ENTRY(an_io_error_at_every_file_call_without_mapping)
-        TEST_ENTRY(mapping_refused_at_every_call)
-        TEST_ENTRY(no_memory_at_every_allocation)
-        TEST_ENTRY(reading_without_memory_at_every_allocation)
+        TEST_ENTRY(a_full_disk_at_every_file_call),
+        TEST_ENTRY(an_io_error_at_every_file_call),
+        TEST_ENTRY(an_io_error_at_every_file_call_without_mapping),
+        TEST_ENTRY(mapping_refused_at_every_call),
+        TEST_ENTRY(no_memory_at_every_allocation),
+        TEST_ENTRY(reading_without_memory_at_every_allocation),
     };
 
     return run_tests(tests, sizeof(tests) / sizeof(tests[0]), argc, argv);

@@ -12,6 +12,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from conftest import PROGRAM
 
 FILMS = sorted((Path(__file__).parent.parent / "compat").glob("*.film"))

@@ -23,7 +23,7 @@ import time
 import pytest
 
 from conftest import PROGRAM, clean_environment, dump_events, run_program, run_python
-from proof import films
+from proof import damage, films
 
 HERE = pathlib.Path(__file__).resolve().parent / "proof"
 FACTOR = 10 if films.SOAK else 1
@@ -64,16 +64,17 @@ def test_owner_only_whatever_the_umask(runner):
     for mask in (0, 0o77, 0o777):
         before = os.umask(mask)
         try:
-            result = run_python(
-                ["-m", "filmstrip", "run", "program.py"], runner.folder
-            )
+            result = run_python(["-m", "filmstrip", "run", "program.py"], runner.folder)
         finally:
             os.umask(before)
         assert result.rc == 0, result.stderr
     assert len(result.films) == 6
     for path in result.films:
         mode = stat.S_IMODE(path.stat().st_mode)
-        assert mode & ~0o600 == 0 and (mode == 0o600 or mask == 0o777), (path, oct(mode))
+        assert mode & ~0o600 == 0 and (mode == 0o600 or mask == 0o777), (
+            path,
+            oct(mode),
+        )
 
 
 def test_no_link_is_followed(runner):
@@ -186,7 +187,10 @@ def test_read_only_folder(runner):
 
 
 @pytest.mark.parametrize(
-    "size", ["16K", "64K", "256K", "1M", "2M", "3M", "4M", "6M", "9M", "12M"]
+    "size",
+    ["16K", "64K", "256K", "1M", "2M", "3M", "4M", "6M", "9M", "12M"]
+    if films.SOAK
+    else ["64K", "1M", "3M", "9M", "12M"],
 )
 def test_a_tmpfs_that_fills_up(runner, size):
     """The program ends as it does alone; what could not be kept is counted."""
@@ -195,7 +199,17 @@ def test_a_tmpfs_that_fills_up(runner, size):
     with mounted(f"size={size}") as folder:
         film = folder / "out.film"
         result = run_python(
-            ["-m", "filmstrip", "run", "--tick", "1", "-o", film, "program.py", str(ROUNDS)],
+            [
+                "-m",
+                "filmstrip",
+                "run",
+                "--tick",
+                "1",
+                "-o",
+                film,
+                "program.py",
+                str(ROUNDS),
+            ],
             runner.folder,
         )
         if result.rc == 2:  # not even the beginning of a film fits
@@ -213,7 +227,8 @@ def test_a_tmpfs_that_fills_up(runner, size):
             found, lost, reasons = found_and_lost(film)
             # Honest to the event: what is there and what is lost is what happened.
             assert EMITTED <= found + lost <= EMITTED + 1000, (found, lost)
-            assert "space" in reasons and "space" in info.stdout, (reasons, info.stdout)
+            for text in (reasons, info.stdout):
+                assert "disk" in text or "space" in text, text
         else:
             assert kinds["lost"] == 0 and "lost       nothing" in info.stdout
 
@@ -287,7 +302,7 @@ def run_limited(arguments, folder, kind, value):
     return done
 
 
-@pytest.mark.parametrize("megabytes", [0.0625, 0.5, 2, 4, 9, 10])
+@pytest.mark.parametrize("megabytes", [0.0625, 2, 9])
 def test_a_limit_on_the_size_of_files(runner, megabytes):
     plain = runner.plain(WORK, str(ROUNDS))
     limit = int(megabytes * (1 << 20))
@@ -488,14 +503,15 @@ if len(sys.argv) > 3:
     for name, arguments, options in (
         ("small", ["20", "0"], []),
         ("threads", ["300", "3"], []),
-        ("chunks", ["5000", "1"], []),
+        ("chunks", ["8000", "1"], []),
         ("ring", ["3000", "1"], ["--ring", "8M"]),
         ("died", ["500", "1", "die"], []),
         ("c_calls", ["200", "0"], ["--c-calls", "--all"]),
     ):
         film = folder / f"{name}.film"
         result = run_python(
-            ["-m", "filmstrip", "run", "-o", film, *options, program, *arguments], folder
+            ["-m", "filmstrip", "run", "-o", film, *options, program, *arguments],
+            folder,
         )
         assert result.rc == 0, result.stderr
         films.check(film)
@@ -514,7 +530,9 @@ def chunks_of(film):
         number, first = struct.unpack_from("<QQ", data, at + 16)
         count = struct.unpack_from("<I", data, at + 32)[0]
         summary, keyframe, _, payload = struct.unpack_from("<IIII", data, at + 64)
-        found.append((at, kind, stream, number, first, count, summary, keyframe, payload))
+        found.append(
+            (at, kind, stream, number, first, count, summary, keyframe, payload)
+        )
         at += (160 + summary + keyframe + payload + 63) & ~63
     return found
 
@@ -604,7 +622,11 @@ def foreign_files(folder, samples):
 def test_files_that_are_no_films(samples, tmp_path):
     for name in foreign_files(tmp_path, samples):
         for command in (*COMMANDS, "export"):
-            more = ["--to", "chrome", "-o", tmp_path / "out"] if command == "export" else []
+            more = (
+                ["--to", "chrome", "-o", tmp_path / "out"]
+                if command == "export"
+                else []
+            )
             result = run_program(command, tmp_path / name, *more)
             said = one_sentence(result)
             assert name in said, (command, said)
@@ -657,13 +679,12 @@ def test_ten_thousand_damaged_films(samples, tmp_path, part):
 @pytest.mark.once
 def test_commands_on_damaged_films(samples, tmp_path):
     """The same through the program: exit codes 0, 1 and 2, no signal, no hang."""
-    sys.path.insert(0, str(HERE))
     chance = random.Random(4)
-    originals = [path.read_bytes() for path in samples.values()]
+    originals = [
+        path.read_bytes() for path in samples.values() if path.stat().st_size < 1 << 20
+    ]
     film = tmp_path / "damaged.film"
-    from proof import damage
-
-    for _ in range(60 * FACTOR):
+    for _ in range(40 * FACTOR):
         data = bytearray(chance.choice(originals))
         for _ in range(chance.randint(1, 8)):
             if data:
@@ -679,7 +700,9 @@ def test_commands_on_damaged_films(samples, tmp_path):
                 preexec_fn=limited(resource.RLIMIT_AS, 2 << 30),
             )
             if done.returncode not in (0, 1, 2):
-                kept = pathlib.Path(tempfile.gettempdir()) / "filmstrip-damaged-cli.film"
+                kept = (
+                    pathlib.Path(tempfile.gettempdir()) / "filmstrip-damaged-cli.film"
+                )
                 shutil.copy(film, kept)
                 raise AssertionError((command, done.returncode, done.stderr, str(kept)))
             if command != "check":

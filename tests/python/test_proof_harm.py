@@ -301,9 +301,15 @@ ENDINGS = {
     "a string": ("raise SystemExit('a sentence')", 1),
     "a big number": ("import sys; sys.exit(257)", 1),
     "uncaught": ("def f():\n    raise ValueError('x')\nf()", 1),
-    "in a thread": ("import threading\nthreading.Thread(target=lambda: 1 / 0).start()", 0),
+    "in a thread": (
+        "import threading\nthreading.Thread(target=lambda: 1 / 0).start()",
+        0,
+    ),
     "in atexit": ("import atexit\natexit.register(lambda: 1 / 0)", 0),
-    "exit in atexit": ("import atexit, sys\natexit.register(lambda: sys.exit(5))", None),
+    "exit in atexit": (
+        "import atexit, sys\natexit.register(lambda: sys.exit(5))",
+        None,
+    ),
     "interrupt": ("raise KeyboardInterrupt", None),
     "stdout closed": ("import sys\nprint('x')\nsys.stdout.close()", None),
     "stderr closed": ("import sys\nsys.stderr.close()\n1 / 0", 1),
@@ -655,7 +661,13 @@ def test_cprofile_around_the_program(runner):
     said = []
     for env in ({}, {"FILMSTRIP": "1"}):
         result = runner.plain(
-            None, "-o", "out.prof", "workload.py", name="cProfile", flags=["-m"], env=env
+            None,
+            "-o",
+            "out.prof",
+            "workload.py",
+            name="cProfile",
+            flags=["-m"],
+            env=env,
         )
         assert result.rc == 0, result.stderr
         said.append((result.stdout, runner.plain(read, name="read.py").stdout))

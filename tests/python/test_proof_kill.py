@@ -55,7 +55,9 @@ def steps_by_thread(path):
     assert done.returncode == 0, (path, done.stderr)
     assert b'"kind":"lost' not in done.stdout, path
     begun = collections.Counter(int(m[1]) for m in STEP.finditer(done.stdout))
-    ended = collections.Counter(int(m[1]) for m in STEP_AND_RETURN.finditer(done.stdout))
+    ended = collections.Counter(
+        int(m[1]) for m in STEP_AND_RETURN.finditer(done.stdout)
+    )
     for thread in begun:
         mine = re.findall(rb'\{"event":(\d+),"thread":%d,' % thread, done.stdout)
         assert list(map(int, mine)) == list(range(len(mine))), (path, thread)
@@ -145,7 +147,16 @@ def test_a_program_under_run(runner, number):
     progress.write_bytes(bytes(4096))
     chance = random.Random(1000 + number)
     child = subprocess.Popen(
-        [sys.executable, "-m", "filmstrip", "run", "-o", "out.film", "program.py", progress],
+        [
+            sys.executable,
+            "-m",
+            "filmstrip",
+            "run",
+            "-o",
+            "out.film",
+            "program.py",
+            progress,
+        ],
         cwd=runner.folder,
         env=clean_environment(),
         stdout=subprocess.DEVNULL,

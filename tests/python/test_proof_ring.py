@@ -78,7 +78,16 @@ def start(runner, *args, options=()):
     runner.write(PROGRAM)
     return subprocess.Popen(
         [
-            *(sys.executable, "-m", "filmstrip", "run", "-o", "out.film", "--ring", "8M"),
+            *(
+                sys.executable,
+                "-m",
+                "filmstrip",
+                "run",
+                "-o",
+                "out.film",
+                "--ring",
+                "8M",
+            ),
             *("--tick", "1", *options, "program.py", *args),
         ],
         cwd=runner.folder,
@@ -98,7 +107,7 @@ def dump_of(path):
 
 @pytest.mark.parametrize("threads", [0, 3])
 def test_never_above_its_size(runner, threads):
-    rounds = 320 // (threads + 1)
+    rounds = 220 // (threads + 1)
     child = start(runner, str(rounds), str(threads))
     film = runner.folder / "out.film"
     watch = Watch(film, child)
@@ -127,7 +136,7 @@ def test_never_above_its_size(runner, threads):
 def test_after_a_kill(runner):
     child = start(runner, "0", "1")
     assert child.stdout.readline() == "up\n"
-    time.sleep(2.5)
+    time.sleep(2)
     child.send_signal(signal.SIGKILL)
     child.communicate()
     film = runner.folder / "out.film"

@@ -53,8 +53,7 @@ def twice(runner):
 
 def calls(events, name):
     return sum(
-        event["kind"] == "call" and event["function"].endswith(name)
-        for event in events
+        event["kind"] == "call" and event["function"].endswith(name) for event in events
     )
 
 

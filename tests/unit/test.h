@@ -23,24 +23,24 @@ typedef struct film_test {
 } film_test;
 
 /* Holds with NDEBUG too. */
-#define CHECK(expression)                                                                \
-    do {                                                                                 \
-        if (!(expression)) {                                                             \
-            fprintf(stderr, "%s:%d: CHECK failed: %s\n", __FILE__, __LINE__,             \
-                    #expression);                                                        \
-            exit(1);                                                                     \
-        }                                                                                \
+#define CHECK(expression)                                                              \
+    do {                                                                               \
+        if (!(expression)) {                                                           \
+            fprintf(stderr, "%s:%d: CHECK failed: %s\n", __FILE__, __LINE__,           \
+                    #expression);                                                      \
+            exit(1);                                                                   \
+        }                                                                              \
     } while (0)
 
-#define CHECK_EQUAL(left, right)                                                         \
-    do {                                                                                 \
-        unsigned long long film_left = (unsigned long long)(left);                       \
-        unsigned long long film_right = (unsigned long long)(right);                     \
-        if (film_left != film_right) {                                                   \
-            fprintf(stderr, "%s:%d: CHECK failed: %s is %llu, %s is %llu\n", __FILE__,   \
-                    __LINE__, #left, film_left, #right, film_right);                     \
-            exit(1);                                                                     \
-        }                                                                                \
+#define CHECK_EQUAL(left, right)                                                       \
+    do {                                                                               \
+        unsigned long long film_left = (unsigned long long)(left);                     \
+        unsigned long long film_right = (unsigned long long)(right);                   \
+        if (film_left != film_right) {                                                 \
+            fprintf(stderr, "%s:%d: CHECK failed: %s is %llu, %s is %llu\n", __FILE__, \
+                    __LINE__, #left, film_left, #right, film_right);                   \
+            exit(1);                                                                   \
+        }                                                                              \
     } while (0)
 
 #define TEST(name) static void test_##name(void)
@@ -93,6 +93,6 @@ run_tests(const film_test *tests, size_t count, int argc, char **argv)
     return failed == 0 ? 0 : 1;
 }
 
-#define TEST_ENTRY(name) {#name, test_##name},
+#define TEST_ENTRY(name) {#name, test_##name}
 
 #endif

@@ -521,16 +521,17 @@ int
 main(int argc, char **argv)
 {
     static const film_test tests[] = {
-        TEST_ENTRY(recursion_is_counted_as_cprofile_does)
-            TEST_ENTRY(generators_are_called_once_and_run_often)
-                TEST_ENTRY(frames_left_open_are_closed_at_the_end)
-                    TEST_ENTRY(adopted_dropped_and_refocused_frames_balance)
-                        TEST_ENTRY(c_functions_are_entered_and_left)
-                            TEST_ENTRY(random_calls_balance_and_agree)
-                                TEST_ENTRY(merged_events_come_in_order_of_time)
-                                    TEST_ENTRY(short_calls_are_left_out) TEST_ENTRY(
-                                        functions_are_chosen_by_glob_and_depth)
-                                        TEST_ENTRY(statistics_survive_without_memory)};
+        TEST_ENTRY(recursion_is_counted_as_cprofile_does),
+        TEST_ENTRY(generators_are_called_once_and_run_often),
+        TEST_ENTRY(frames_left_open_are_closed_at_the_end),
+        TEST_ENTRY(adopted_dropped_and_refocused_frames_balance),
+        TEST_ENTRY(c_functions_are_entered_and_left),
+        TEST_ENTRY(random_calls_balance_and_agree),
+        TEST_ENTRY(merged_events_come_in_order_of_time),
+        TEST_ENTRY(short_calls_are_left_out),
+        TEST_ENTRY(functions_are_chosen_by_glob_and_depth),
+        TEST_ENTRY(statistics_survive_without_memory),
+    };
 
     return run_tests(tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

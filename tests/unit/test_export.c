@@ -349,15 +349,16 @@ int
 main(int argc, char **argv)
 {
     static const film_test tests[] = {
-        TEST_ENTRY(numbers_are_written_as_printf_does)
-            TEST_ENTRY(texts_cannot_leave_their_place)
-                TEST_ENTRY(durations_keep_three_figures)
-                    TEST_ENTRY(long_output_is_whole)
-                        TEST_ENTRY(a_closed_pipe_is_an_end_and_a_full_disk_is_not)
-                            TEST_ENTRY(files_appear_whole_or_not_at_all)
-                                TEST_ENTRY(every_exporter_balances)
-                                    TEST_ENTRY(dump_lines_have_their_keys)
-                                        TEST_ENTRY(exporters_survive_without_memory)};
+        TEST_ENTRY(numbers_are_written_as_printf_does),
+        TEST_ENTRY(texts_cannot_leave_their_place),
+        TEST_ENTRY(durations_keep_three_figures),
+        TEST_ENTRY(long_output_is_whole),
+        TEST_ENTRY(a_closed_pipe_is_an_end_and_a_full_disk_is_not),
+        TEST_ENTRY(files_appear_whole_or_not_at_all),
+        TEST_ENTRY(every_exporter_balances),
+        TEST_ENTRY(dump_lines_have_their_keys),
+        TEST_ENTRY(exporters_survive_without_memory),
+    };
 
     return run_tests(tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

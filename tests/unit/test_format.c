@@ -82,8 +82,8 @@ TEST(rows_decode_as_encoded)
 static film_row
 random_row(void)
 {
-    static const uint8_t kinds[] = {FILM_KIND_CALL, FILM_KIND_RETURN, FILM_KIND_YIELD,
-                                    FILM_KIND_RESUME, FILM_KIND_LINE, FILM_KIND_TASK};
+    static const uint8_t kinds[] = {FILM_KIND_CALL,   FILM_KIND_RETURN, FILM_KIND_YIELD,
+                                    FILM_KIND_RESUME, FILM_KIND_LINE,   FILM_KIND_TASK};
     static const uint8_t body[] = {1, 2, 3};
     film_row row = {.kind = kinds[random_number() % sizeof(kinds)]};
 
@@ -177,8 +177,8 @@ apply(film_state *state, film_row row)
 static film_row
 row_of(uint8_t kind, uint32_t code, uint32_t site, uint32_t offset)
 {
-    film_row row = {.kind = kind, .delta = 1, .code = code, .site = site,
-                    .offset = offset};
+    film_row row = {
+        .kind = kind, .delta = 1, .code = code, .site = site, .offset = offset};
     return row;
 }
 
@@ -251,8 +251,8 @@ fetch(void *context, uint64_t number, const film_frame **frames, size_t *count)
 
     (void)context;
     CHECK(number < 64);
-    FILM_TRY(film_keyframe_literals(stored[number].data, stored[number].length, &literals,
-                                    count, &capacity));
+    FILM_TRY(film_keyframe_literals(stored[number].data, stored[number].length,
+                                    &literals, count, &capacity));
     *frames = literals;
     return FILM_OK;
 }
@@ -286,13 +286,14 @@ TEST(keyframes_of_deep_stacks_refer_to_earlier_ones)
         }
         film_keyframe_encode(&state, chunk, false, &stored[chunk]);
         film_state_begin(&back, 1, 16);
-        CHECK(film_keyframe_decode(&back, chunk, stored[chunk].data, stored[chunk].length,
-                                   fetch, NULL) == FILM_OK);
+        CHECK(film_keyframe_decode(&back, chunk, stored[chunk].data,
+                                   stored[chunk].length, fetch, NULL) == FILM_OK);
         check_same_stack(&state, &back);
         literal_bytes += stored[chunk].length;
     }
     CHECK(state.depth > 5000);
-    /* Telling each stack in full would take more than 9 bytes for each of its frames. */
+    /* Telling each stack in full would take more than 9 bytes for each of its frames.
+     */
     CHECK(literal_bytes < 64 * state.depth / 2 * 9 / 3);
     film_state_reset(&state);
     film_state_reset(&back);
@@ -319,8 +320,13 @@ TEST(damaged_keyframes_are_refused)
 
 TEST(superblock_keeps_its_fields)
 {
-    film_superblock block = {.major = 1, .pid = 42, .tick_ns = 16, .arena_bytes = 8 << 20,
-                             .window_bytes = 256 << 10, .moved_until = 77, .closed = 1};
+    film_superblock block = {.major = 1,
+                             .pid = 42,
+                             .tick_ns = 16,
+                             .arena_bytes = 8 << 20,
+                             .window_bytes = 256 << 10,
+                             .moved_until = 77,
+                             .closed = 1};
     film_superblock back;
     uint8_t bytes[FILM_SUPERBLOCK_BYTES];
     film_error error;
@@ -338,7 +344,8 @@ TEST(superblock_keeps_its_fields)
     bytes[40] ^= 1;
     CHECK(film_superblock_decode(&back, bytes, sizeof(bytes), &error) == FILM_CORRUPT);
     bytes[0] = 0;
-    CHECK(film_superblock_decode(&back, bytes, sizeof(bytes), &error) == FILM_NOT_A_FILM);
+    CHECK(film_superblock_decode(&back, bytes, sizeof(bytes), &error) ==
+          FILM_NOT_A_FILM);
 }
 
 TEST(logical_offsets_map_to_the_file)
@@ -357,8 +364,11 @@ TEST(logical_offsets_map_to_the_file)
 
 TEST(chunk_headers_are_checked)
 {
-    film_chunk_header header = {.type = FILM_CHUNK_EVENT, .count = 5, .summary_bytes = 3,
-                                .payload_stored = 100, .payload_raw = 200};
+    film_chunk_header header = {.type = FILM_CHUNK_EVENT,
+                                .count = 5,
+                                .summary_bytes = 3,
+                                .payload_stored = 100,
+                                .payload_raw = 200};
     film_chunk_header back;
     uint8_t bytes[FILM_CHUNK_HEADER] = {0};
 
@@ -489,8 +499,8 @@ TEST(summaries_name_what_a_chunk_holds)
         film_summary_note(&summary, &state, &event);
     }
     film_summary_finish(&summary, &state, &bytes);
-    CHECK(film_summary_section(bytes.data, bytes.length, FILM_SECTION_KINDS, &section) ==
-          FILM_OK);
+    CHECK(film_summary_section(bytes.data, bytes.length, FILM_SECTION_KINDS,
+                               &section) == FILM_OK);
     CHECK_EQUAL(film_input_varint(&section), FILM_KIND_CALL);
     CHECK_EQUAL(film_input_varint(&section), 10);
     CHECK(film_summary_section(bytes.data, bytes.length, FILM_SECTION_FUNCTIONS,
@@ -518,25 +528,25 @@ int
 main(int argc, char **argv)
 {
     static const film_test tests[] = {
-        TEST_ENTRY(varints_keep_every_number)
-        TEST_ENTRY(overlong_varints_are_refused)
-        TEST_ENTRY(rows_decode_as_encoded)
-        TEST_ENTRY(columns_give_back_the_rows)
-        TEST_ENTRY(columns_never_read_past_their_end)
-        TEST_ENTRY(state_follows_calls_and_returns)
-        TEST_ENTRY(state_refuses_a_return_without_a_frame)
-        TEST_ENTRY(state_mends_the_stack)
-        TEST_ENTRY(keyframes_of_deep_stacks_refer_to_earlier_ones)
-        TEST_ENTRY(damaged_keyframes_are_refused)
-        TEST_ENTRY(superblock_keeps_its_fields)
-        TEST_ENTRY(logical_offsets_map_to_the_file)
-        TEST_ENTRY(chunk_headers_are_checked)
-        TEST_ENTRY(time_never_jumps_and_stays_near_the_clock)
-        TEST_ENTRY(secrets_are_taken_out_of_texts)
-        TEST_ENTRY(interned_texts_keep_their_ids)
-        TEST_ENTRY(packed_bytes_unpack_only_as_declared)
-        TEST_ENTRY(summaries_name_what_a_chunk_holds)
-        TEST_ENTRY(every_kind_has_a_name)
+        TEST_ENTRY(varints_keep_every_number),
+        TEST_ENTRY(overlong_varints_are_refused),
+        TEST_ENTRY(rows_decode_as_encoded),
+        TEST_ENTRY(columns_give_back_the_rows),
+        TEST_ENTRY(columns_never_read_past_their_end),
+        TEST_ENTRY(state_follows_calls_and_returns),
+        TEST_ENTRY(state_refuses_a_return_without_a_frame),
+        TEST_ENTRY(state_mends_the_stack),
+        TEST_ENTRY(keyframes_of_deep_stacks_refer_to_earlier_ones),
+        TEST_ENTRY(damaged_keyframes_are_refused),
+        TEST_ENTRY(superblock_keeps_its_fields),
+        TEST_ENTRY(logical_offsets_map_to_the_file),
+        TEST_ENTRY(chunk_headers_are_checked),
+        TEST_ENTRY(time_never_jumps_and_stays_near_the_clock),
+        TEST_ENTRY(secrets_are_taken_out_of_texts),
+        TEST_ENTRY(interned_texts_keep_their_ids),
+        TEST_ENTRY(packed_bytes_unpack_only_as_declared),
+        TEST_ENTRY(summaries_name_what_a_chunk_holds),
+        TEST_ENTRY(every_kind_has_a_name),
     };
 
     return run_tests(tests, sizeof(tests) / sizeof(tests[0]), argc, argv);

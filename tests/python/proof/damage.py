@@ -16,13 +16,18 @@ import signal
 import struct
 import sys
 
-import filmstrip
-
 SECONDS = 15
 MEMORY = 2 << 30
 
-WORDS = [bytes(8), b"\xff" * 8, struct.pack("<q", 2**31 - 1), struct.pack("<Q", 2**63 - 1),
-         struct.pack("<q", -1), struct.pack("<Q", 1), struct.pack("<Q", 1 << 40)]
+WORDS = [
+    bytes(8),
+    b"\xff" * 8,
+    struct.pack("<q", 2**31 - 1),
+    struct.pack("<Q", 2**63 - 1),
+    struct.pack("<q", -1),
+    struct.pack("<Q", 1),
+    struct.pack("<Q", 1 << 40),
+]
 
 
 def flip(data, chance):
@@ -78,11 +83,24 @@ def superblock(data, chance):
     data[at : at + 8] = chance.choice([*WORDS, chance.randbytes(8)])
 
 
-KINDS = [flip, flip, set_byte, set_word, cut, insert, duplicate, swap_blocks, zero_page, superblock]
+KINDS = [
+    flip,
+    flip,
+    set_byte,
+    set_word,
+    cut,
+    insert,
+    duplicate,
+    swap_blocks,
+    zero_page,
+    superblock,
+]
 
 
 def read_everything(path):
     """What a person could ask of a film; how it went."""
+    import filmstrip
+
     try:
         film = filmstrip.open(path)
     except filmstrip.FilmError:

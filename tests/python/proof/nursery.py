@@ -113,7 +113,12 @@ def time_to_start(folder):
 
 
 def main():
-    mode, count, seed, folder = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+    mode, count, seed, folder = (
+        sys.argv[1],
+        int(sys.argv[2]),
+        int(sys.argv[3]),
+        sys.argv[4],
+    )
     chance = random.Random(seed)
     assert filmstrip.start and filmstrip.stop  # imported here, not in each child
     starting = time_to_start(folder) if mode == "start" else 0

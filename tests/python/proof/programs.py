@@ -87,7 +87,7 @@ def drive(coroutine):
         return stop.value
 '''
 
-MAIN = '''
+MAIN = """
 def guarded(function, *arguments):
     budget.left = {budget}
     try:
@@ -102,7 +102,7 @@ def show(value):
 def main():
     dead.clear()
 {drives}
-'''
+"""
 
 
 class Builder:
@@ -256,7 +256,12 @@ class Builder:
     def put_for(self, depth, kind, nesting):
         generator = self.callee(("gen",))
         iterable = self.choice(
-            ["range(2)", "Box(n)", "map(str, range(2))", "filter(lambda i: i, range(3))"]
+            [
+                "range(2)",
+                "Box(n)",
+                "map(str, range(2))",
+                "filter(lambda i: i, range(3))",
+            ]
             + ([f"{generator}(n - 1)"] * 3 if generator else [])
         )
         self.put(depth, f"for item in {iterable}:")

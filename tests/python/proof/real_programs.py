@@ -8,6 +8,7 @@ Each program runs once before it is measured, so that imports and caches of the 
 are as warm in one run as in the other.
 """
 
+import _pydecimal
 import ast
 import asyncio
 import collections
@@ -51,14 +52,15 @@ import xml.dom.minidom
 import zipfile
 from argparse import ArgumentParser
 
-import _pydecimal
-
 TEXT = inspect.getsource(textwrap)
 OTHER = inspect.getsource(shlex)
 
 
 def parse_json():
-    document = {"a": [1, 2.5, None, True, {"b": "ä\n" * 10}], "c": {str(i): i for i in range(40)}}
+    document = {
+        "a": [1, 2.5, None, True, {"b": "ä\n" * 10}],
+        "c": {str(i): i for i in range(40)},
+    }
     text = json.dumps(document, indent=2, sort_keys=True)
     decoder = json.decoder.JSONDecoder()
     decoder.parse_string = json.decoder.py_scanstring
@@ -145,7 +147,12 @@ def read_markup():
 
 def compile_patterns():
     re.purge()
-    patterns = [r"(a|b)*c+?", r"(?P<x>\d{2,4})(?=x)(?!y)", r"[^\W\d_]+\s*$", r"(?i:ab)|(cd)\1"]
+    patterns = [
+        r"(a|b)*c+?",
+        r"(?P<x>\d{2,4})(?=x)(?!y)",
+        r"[^\W\d_]+\s*$",
+        r"(?i:ab)|(cd)\1",
+    ]
     found = [re.compile(pattern).findall("abc ab 1234x cdcd") for pattern in patterns]
     template = string.Template("$a ${b} $$").substitute(a=1, b=2)
     return found, template, re.sub(r"(\w)", r"\1-", "abc")
@@ -158,7 +165,12 @@ def read_settings():
     settings.write(out)
     rows = list(csv.DictReader(io.StringIO("a,b\n1,2\n3,4\n")))
     dialect = csv.Sniffer().sniff("a;b;c\n1;2;3\n4;5;6\n")
-    return out.getvalue(), rows, dialect.delimiter, shlex.split("a 'b c' \"d e\" # f", comments=True)
+    return (
+        out.getvalue(),
+        rows,
+        dialect.delimiter,
+        shlex.split("a 'b c' \"d e\" # f", comments=True),
+    )
 
 
 @dataclasses.dataclass(order=True)
@@ -208,15 +220,24 @@ def read_mail():
         "From: a@example.org\nTo: B <b@example.org>\nSubject: =?utf-8?q?=C3=A4?=\n\nbody\n",
         policy=email.policy.default,
     )
-    return str(message["subject"]), message["to"].addresses[0].domain, message.as_string()
+    return (
+        str(message["subject"]),
+        message["to"].addresses[0].domain,
+        message.as_string(),
+    )
 
 
 def take_apart_addresses():
     networks = list(ipaddress.ip_network("10.0.0.0/28").subnets(new_prefix=30))
     merged = list(ipaddress.collapse_addresses(networks))
     address = ipaddress.ip_address("2001:db8::1").exploded
-    urls = [urllib.parse.urljoin("http://a/b/c/d?e#f", part) for part in ("../g", "?h", "//i")]
-    query = urllib.parse.parse_qs(urllib.parse.urlencode({"a": [1, 2], "b": "ä"}, doseq=True))
+    urls = [
+        urllib.parse.urljoin("http://a/b/c/d?e#f", part)
+        for part in ("../g", "?h", "//i")
+    ]
+    query = urllib.parse.parse_qs(
+        urllib.parse.urlencode({"a": [1, 2], "b": "ä"}, doseq=True)
+    )
     return merged, address, urls, query
 
 
