@@ -44,77 +44,42 @@ film_state_copy(film_state *to, const film_state *from)
     return FILM_OK;
 }
 
-static inline film_frame *
-top_of(film_state *state)
+film_status
+film_state_grow(film_state *state)
 {
-    return state->depth == 0 ? NULL : &state->frames[state->depth - 1];
-}
+    film_frame *frames;
 
-/* The caller's place becomes known when it calls. */
-static inline void
-note_site(film_state *state, uint32_t site, film_event *event)
-{
-    film_frame *caller = top_of(state);
-
-    event->caller_code = FILM_NO_CODE;
-    event->caller_offset = FILM_NO_OFFSET;
-    if (caller != NULL) {
-        event->caller_code = caller->code;
-        if (site != 0) {
-            caller->offset = site - 1;
-            caller->home_chunk = 0; /* it changed since a keyframe stored it */
-            event->caller_offset = site - 1;
-        }
+    if (state->depth >= FILM_STATE_MAX_DEPTH) {
+        return FILM_CORRUPT;
     }
-}
-
-static film_status
-push(film_state *state, uint64_t serial, uint32_t code, uint32_t offset, uint32_t site)
-{
-    film_frame *frame;
-
-    if (state->depth == state->capacity) {
-        film_frame *frames;
-        if (state->depth >= FILM_STATE_MAX_DEPTH) {
-            return FILM_CORRUPT;
-        }
-        frames = film_grow(state->frames, &state->capacity, state->depth + 1,
-                           sizeof(*frames));
-        if (frames == NULL) {
-            return FILM_NO_MEMORY;
-        }
-        state->frames = frames;
+    frames =
+        film_grow(state->frames, &state->capacity, state->depth + 1, sizeof(*frames));
+    if (frames == NULL) {
+        return FILM_NO_MEMORY;
     }
-    frame = &state->frames[state->depth++];
-    memset(frame, 0, sizeof(*frame));
-    frame->serial = serial;
-    frame->code = code;
-    frame->offset = offset;
-    frame->site = site;
-    frame->call_event = state->event;
-    frame->call_tick = state->tick;
-    frame->enter_tick = state->tick;
+    state->frames = frames;
     return FILM_OK;
 }
 
-static film_status
-pop(film_state *state, film_event *event)
+static inline void
+describe_caller(film_state *state, uint32_t site, film_event *event)
 {
-    film_frame *caller;
+    const film_frame *caller = film_state_top(state);
 
-    if (state->depth == 0) {
-        return FILM_CORRUPT;
+    if (caller != NULL) {
+        event->caller_code = caller->code;
+        event->caller_offset = site == 0 ? FILM_NO_OFFSET : site - 1;
     }
-    state->closed = state->frames[--state->depth];
-    state->has_closed = true;
+    film_state_note_site(state, site);
+}
+
+static inline film_status
+leave(film_state *state, film_event *event)
+{
+    FILM_TRY(film_state_pop(state));
     event->frame = state->closed.serial;
     event->code = state->closed.code;
     event->depth = (uint32_t)state->depth;
-    caller = top_of(state);
-    if (caller != NULL) {
-        caller->child_ticks += state->tick - state->closed.enter_tick;
-        caller->home_chunk = 0;
-    }
     return FILM_OK;
 }
 
@@ -122,7 +87,7 @@ pop(film_state *state, film_event *event)
 static void
 at_top(film_state *state, film_event *event)
 {
-    film_frame *top = top_of(state);
+    film_frame *top = film_state_top(state);
 
     event->code = FILM_NO_CODE;
     if (top != NULL) {
@@ -145,13 +110,13 @@ enter_again(film_state *state, uint64_t frame_delta, uint32_t code, uint32_t off
 {
     uint64_t serial = state->last_resumed + (uint64_t)film_unzigzag(frame_delta);
 
-    note_site(state, site, event);
+    describe_caller(state, site, event);
     event->frame = serial;
     event->code = code;
     event->offset = offset;
     event->depth = (uint32_t)state->depth;
     state->last_resumed = serial;
-    return push(state, serial, code, offset, site);
+    return film_state_push(state, serial, code, offset, site);
 }
 
 /* The caller of a distance: the frame that many below the top. */
@@ -184,9 +149,9 @@ adjust(film_state *state, const film_row *row)
         if (input.failed) {
             return FILM_CORRUPT;
         }
-        status = push(state, state->next_frame++, code, offset, 0);
+        status = film_state_push(state, state->next_frame++, code, offset, 0);
         if (status == FILM_OK) {
-            top_of(state)->adopted = true;
+            film_state_top(state)->adopted = true;
         }
     }
     else if (row->kind == FILM_KIND_FOCUS || row->kind == FILM_KIND_DROP) {
@@ -215,7 +180,7 @@ apply_exception(film_state *state, const film_row *row, film_input *body,
     event->text = film_input_varint32(body);
     event->value = film_input_varint(body);
     if (row->kind == FILM_KIND_UNWIND) {
-        status = pop(state, event);
+        status = leave(state, event);
         if (status == FILM_OK && event->offset == FILM_NO_OFFSET) {
             event->offset = state->closed.offset;
         }
@@ -309,17 +274,17 @@ film_state_apply(film_state *state, const film_row *row, film_event *event,
     event->caller_offset = FILM_NO_OFFSET;
     switch (row->kind) {
     case FILM_KIND_CALL:
-        note_site(state, row->site, event);
+        describe_caller(state, row->site, event);
         event->frame = state->next_frame++;
         event->code = row->code;
         event->offset = 0;
         event->depth = (uint32_t)state->depth;
-        status = push(state, event->frame, row->code, FILM_NO_OFFSET, row->site);
+        status = film_state_push(state, event->frame, row->code, FILM_NO_OFFSET, row->site);
         break;
     case FILM_KIND_RETURN:
     case FILM_KIND_YIELD:
         event->offset = row->offset;
-        status = pop(state, event);
+        status = leave(state, event);
         break;
     case FILM_KIND_RESUME:
         status = enter_again(state, row->frame_delta, row->code, row->offset, row->site,

@@ -50,6 +50,65 @@ film_state_apply(film_state *state, const film_row *row, film_event *event,
 void
 film_state_reset(film_state *state);
 
+/* Room for one more frame. FILM_CORRUPT past the greatest depth, FILM_NO_MEMORY. */
+FILM_NODISCARD film_status
+film_state_grow(film_state *state);
+
+static inline film_frame *
+film_state_top(film_state *state)
+{
+    return state->depth == 0 ? NULL : &state->frames[state->depth - 1];
+}
+
+/* What a call does to the stack; used by film_state_apply and, without the event, by
+ * the sealing thread's fast path. The caller's place becomes known when it calls. */
+static inline void
+film_state_note_site(film_state *state, uint32_t site)
+{
+    if (site != 0 && state->depth > 0) {
+        film_frame *caller = &state->frames[state->depth - 1];
+        caller->offset = site - 1;
+        caller->home_chunk = 0; /* it changed since a keyframe stored it */
+    }
+}
+
+static inline film_status
+film_state_push(film_state *state, uint64_t serial, uint32_t code, uint32_t offset,
+                uint32_t site)
+{
+    film_frame *frame;
+
+    if (__builtin_expect(state->depth == state->capacity, 0)) {
+        FILM_TRY(film_state_grow(state));
+    }
+    frame = &state->frames[state->depth++];
+    *frame = (film_frame){.serial = serial,
+                          .call_event = state->event,
+                          .enter_tick = state->tick,
+                          .call_tick = state->tick,
+                          .code = code,
+                          .offset = offset,
+                          .site = site};
+    return FILM_OK;
+}
+
+/* What a return does to the stack; the frame is in state->closed afterwards. */
+static inline film_status
+film_state_pop(film_state *state)
+{
+    if (__builtin_expect(state->depth == 0, 0)) {
+        return FILM_CORRUPT;
+    }
+    state->closed = state->frames[--state->depth];
+    state->has_closed = true;
+    if (state->depth > 0) {
+        film_frame *caller = &state->frames[state->depth - 1];
+        caller->child_ticks += state->tick - state->closed.enter_tick;
+        caller->home_chunk = 0;
+    }
+    return FILM_OK;
+}
+
 /* Copies `from` over `to` (its frames too). */
 FILM_NODISCARD film_status
 film_state_copy(film_state *to, const film_state *from);

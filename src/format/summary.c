@@ -11,49 +11,45 @@ static bool
 make_room(film_summary *summary, uint32_t code)
 {
     size_t capacity = summary->code_capacity == 0 ? 256 : summary->code_capacity;
-    uint32_t *calls, *touched;
-    uint64_t *own;
+    film_share *shares;
+    uint32_t *touched;
 
     while (capacity <= code) {
         capacity *= 2;
     }
-    calls = film_alloc_array(capacity, sizeof(*calls));
-    own = film_alloc_array(capacity, sizeof(*own));
-    touched = film_alloc_array(capacity, sizeof(*touched));
-    if (calls == NULL || own == NULL || touched == NULL || code > (1u << 26)) {
-        film_free(calls);
-        film_free(own);
-        film_free(touched);
+    shares = code > (1u << 26) ? NULL : film_alloc_array(capacity, sizeof(*shares));
+    touched = shares == NULL ? NULL : film_alloc_array(capacity, sizeof(*touched));
+    if (touched == NULL) {
+        film_free(shares);
         summary->failed = true;
         return false;
     }
     if (summary->code_capacity > 0) {
-        memcpy(calls, summary->calls, summary->code_capacity * sizeof(*calls));
-        memcpy(own, summary->own, summary->code_capacity * sizeof(*own));
+        memcpy(shares, summary->shares, summary->code_capacity * sizeof(*shares));
         memcpy(touched, summary->touched, summary->touched_count * sizeof(*touched));
     }
-    film_free(summary->calls);
-    film_free(summary->own);
+    film_free(summary->shares);
     film_free(summary->touched);
-    summary->calls = calls;
-    summary->own = own;
+    summary->shares = shares;
     summary->touched = touched;
     summary->code_capacity = capacity;
     return true;
 }
 
-static void
-add_function(film_summary *summary, uint32_t code, uint32_t calls, uint64_t own)
+film_share *
+film_summary_touch(film_summary *summary, uint32_t code)
 {
-    if (__builtin_expect(code >= summary->code_capacity, 0) &&
-        !make_room(summary, code)) {
-        return;
+    film_share *share;
+
+    if (code >= summary->code_capacity && !make_room(summary, code)) {
+        return NULL;
     }
-    if (summary->calls[code] == 0 && summary->own[code] == 0 && (calls | own) != 0) {
+    share = &summary->shares[code];
+    if (!share->touched) {
+        share->touched = true;
         summary->touched[summary->touched_count++] = code;
     }
-    summary->calls[code] += calls;
-    summary->own[code] += own;
+    return share;
 }
 
 static void
@@ -80,10 +76,9 @@ add_cover(film_summary *summary, size_t depth, uint32_t code, uint64_t ticks)
     }
 }
 
-/* A frame's stay at `depth`, as far as it lies in this chunk. */
-static void
-add_stay(film_summary *summary, const film_state *state, const film_frame *frame,
-         size_t depth)
+void
+film_summary_stay(film_summary *summary, const film_state *state,
+                  const film_frame *frame, size_t depth)
 {
     uint64_t from = frame->enter_tick > summary->begin_tick ? frame->enter_tick
                                                             : summary->begin_tick;
@@ -92,50 +87,16 @@ add_stay(film_summary *summary, const film_state *state, const film_frame *frame
 }
 
 void
-film_summary_elapse(film_summary *summary, uint32_t code, uint64_t ticks)
-{
-    add_function(summary, code, 0, ticks);
-}
-
-void
 film_summary_begin(film_summary *summary, const film_state *state)
 {
     for (size_t i = 0; i < summary->touched_count; i++) {
-        summary->calls[summary->touched[i]] = 0;
-        summary->own[summary->touched[i]] = 0;
+        memset(&summary->shares[summary->touched[i]], 0, sizeof(*summary->shares));
     }
     summary->touched_count = 0;
     memset(summary->kinds, 0, sizeof(summary->kinds));
     memset(summary->rivals, 0, sizeof(summary->rivals));
-    summary->unknown_kinds = 0;
     summary->begin_tick = state->tick;
     summary->least_depth = summary->greatest_depth = (uint32_t)state->depth;
-}
-
-void
-film_summary_note(film_summary *summary, const film_state *state,
-                  const film_event *event)
-{
-    uint32_t depth = (uint32_t)state->depth;
-
-    if (event->kind < FILM_KIND_COUNT) {
-        summary->kinds[event->kind]++;
-    }
-    else {
-        summary->unknown_kinds++;
-    }
-    if (depth > summary->greatest_depth) {
-        summary->greatest_depth = depth;
-    }
-    if (depth < summary->least_depth) {
-        summary->least_depth = depth;
-    }
-    if (event->kind == FILM_KIND_CALL) {
-        add_function(summary, event->code, 1, 0);
-    }
-    if (state->has_closed) {
-        add_stay(summary, state, &state->closed, state->depth);
-    }
 }
 
 static int
@@ -183,7 +144,7 @@ put_functions(film_summary *summary, film_buffer *body)
     for (size_t i = 0; i < summary->touched_count; i++) {
         uint32_t code = summary->touched[i];
         film_buffer_put_varint(body, code - last);
-        film_buffer_put_varint(body, summary->calls[code]);
+        film_buffer_put_varint(body, summary->shares[code].calls);
         last = code;
     }
 }
@@ -216,7 +177,7 @@ put_busiest(const film_summary *summary, film_buffer *body)
 
     for (size_t i = 0; i < summary->touched_count; i++) {
         uint32_t code = summary->touched[i];
-        uint64_t own = summary->own[code];
+        uint64_t own = summary->shares[code].own;
         size_t at = count;
         if (own == 0) {
             continue;
@@ -224,13 +185,13 @@ put_busiest(const film_summary *summary, film_buffer *body)
         if (count < FILM_SUMMARY_BUSIEST) {
             count++;
         }
-        else if (own <= summary->own[best[count - 1]]) {
+        else if (own <= summary->shares[best[count - 1]].own) {
             continue;
         }
         else {
             at = count - 1;
         }
-        while (at > 0 && summary->own[best[at - 1]] < own) {
+        while (at > 0 && summary->shares[best[at - 1]].own < own) {
             best[at] = best[at - 1];
             at--;
         }
@@ -238,7 +199,7 @@ put_busiest(const film_summary *summary, film_buffer *body)
     }
     for (size_t i = 0; i < count; i++) {
         film_buffer_put_varint(body, best[i]);
-        film_buffer_put_varint(body, summary->own[best[i]]);
+        film_buffer_put_varint(body, summary->shares[best[i]].own);
     }
 }
 
@@ -250,7 +211,7 @@ film_summary_finish(film_summary *summary, const film_state *state, film_buffer 
         state->depth < FILM_SUMMARY_DEPTHS ? state->depth : FILM_SUMMARY_DEPTHS;
 
     for (size_t depth = 0; depth < shown; depth++) {
-        add_stay(summary, state, &state->frames[depth], depth);
+        film_summary_stay(summary, state, &state->frames[depth], depth);
     }
     put_kinds(summary, &body);
     put_section(out, FILM_SECTION_KINDS, &body);
@@ -266,8 +227,7 @@ film_summary_finish(film_summary *summary, const film_state *state, film_buffer 
 void
 film_summary_reset(film_summary *summary)
 {
-    film_free(summary->calls);
-    film_free(summary->own);
+    film_free(summary->shares);
     film_free(summary->touched);
     memset(summary, 0, sizeof(*summary));
 }

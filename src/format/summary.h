@@ -40,16 +40,21 @@ typedef struct film_rival {
     uint64_t ticks;
 } film_rival;
 
+/* One function's part of a chunk. */
+typedef struct film_share {
+    uint64_t own; /* ticks */
+    uint32_t calls;
+    bool touched; /* it is in the list of those to tell */
+} film_share;
+
 /* Being gathered by the sealing thread, row by row. */
 typedef struct film_summary {
     uint32_t kinds[FILM_KIND_COUNT];
-    uint32_t unknown_kinds;
     uint64_t begin_tick;
     uint32_t least_depth, greatest_depth;
     film_rival rivals[FILM_SUMMARY_DEPTHS][FILM_SUMMARY_RIVALS];
-    uint32_t *calls;   /* owned; per code id, this chunk */
-    uint64_t *own;     /* owned; per code id, ticks, this chunk */
-    uint32_t *touched; /* owned; code ids with calls or own time */
+    film_share *shares; /* owned; by code id */
+    uint32_t *touched;  /* owned; code ids with calls or own time */
     size_t code_capacity, touched_count;
     bool failed; /* memory ran out: functions are missing */
 } film_summary;
@@ -58,14 +63,64 @@ typedef struct film_summary {
 void
 film_summary_begin(film_summary *summary, const film_state *state);
 
-/* Time that passed with the function `code` on top, before the event that ended it. */
-void
-film_summary_elapse(film_summary *summary, uint32_t code, uint64_t ticks);
+/* The share of a function; NULL when memory is out. */
+film_share *
+film_summary_touch(film_summary *summary, uint32_t code);
 
-/* Notes an event that film_state_apply has just made. */
+static inline film_share *
+film_summary_share(film_summary *summary, uint32_t code)
+{
+    if (__builtin_expect(
+            code < summary->code_capacity && summary->shares[code].touched, 1)) {
+        return &summary->shares[code];
+    }
+    return film_summary_touch(summary, code);
+}
+
+/* Time that passes with the frame on top, before the next row. */
+static inline void
+film_summary_elapse(film_summary *summary, const film_state *state, uint64_t ticks)
+{
+    if (ticks > 0 && state->depth > 0) {
+        film_share *share =
+            film_summary_share(summary, state->frames[state->depth - 1].code);
+        if (share != NULL) {
+            share->own += ticks;
+        }
+    }
+}
+
+/* Notes a frame's stay at `depth`, as far as it lies in this chunk. */
 void
-film_summary_note(film_summary *summary, const film_state *state,
-                  const film_event *event);
+film_summary_stay(film_summary *summary, const film_state *state,
+                  const film_frame *frame, size_t depth);
+
+/* Notes an event that the state has just taken. */
+static inline void
+film_summary_note(film_summary *summary, const film_state *state, uint8_t kind,
+                  uint32_t code)
+{
+    uint32_t depth = (uint32_t)state->depth;
+
+    if (kind < FILM_KIND_COUNT) {
+        summary->kinds[kind]++;
+    }
+    if (depth > summary->greatest_depth) {
+        summary->greatest_depth = depth;
+    }
+    if (depth < summary->least_depth) {
+        summary->least_depth = depth;
+    }
+    if (kind == FILM_KIND_CALL) {
+        film_share *share = film_summary_share(summary, code);
+        if (share != NULL) {
+            share->calls++;
+        }
+    }
+    if (state->has_closed && depth < FILM_SUMMARY_DEPTHS) {
+        film_summary_stay(summary, state, &state->closed, depth);
+    }
+}
 
 /* Ends the chunk: accounts the frames still open, appends the bytes to `out`. */
 void

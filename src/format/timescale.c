@@ -2,16 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format/timescale.h"
 
-/* A wide type, so that slopes hold for centuries of uptime. */
-__extension__ typedef unsigned __int128 wide;
-
 #define SECOND_NS 1000000000u
-
-static uint64_t
-scaled(uint64_t raw, uint64_t slope)
-{
-    return (uint64_t)(((wide)raw * slope) >> 32);
-}
 
 void
 film_timescale_begin(film_timescale *scale, double ns_per_raw)
@@ -22,37 +13,36 @@ film_timescale_begin(film_timescale *scale, double ns_per_raw)
     scale->segments[0].slope = (uint64_t)(ns_per_raw * 4294967296.0);
 }
 
-static const film_segment *
-segment_at(const film_timescale *scale, uint64_t raw)
+film_segment
+film_timescale_segment(const film_timescale *scale, uint64_t raw, uint64_t *end)
 {
-    uint64_t last = scale->count - 1;
-    uint64_t oldest;
+    uint64_t at = scale->count - 1;
+    uint64_t oldest = scale->count > FILM_SEGMENTS ? scale->count - FILM_SEGMENTS : 0;
 
-    if (__builtin_expect(scale->segments[last % FILM_SEGMENTS].raw <= raw, 1)) {
-        return &scale->segments[last % FILM_SEGMENTS];
+    *end = UINT64_MAX;
+    while (at > oldest && scale->segments[at % FILM_SEGMENTS].raw > raw) {
+        *end = scale->segments[at % FILM_SEGMENTS].raw;
+        at--;
     }
-    oldest = scale->count > FILM_SEGMENTS ? scale->count - FILM_SEGMENTS : 0;
-
-    while (last > oldest && scale->segments[last % FILM_SEGMENTS].raw > raw) {
-        last--;
-    }
-    return &scale->segments[last % FILM_SEGMENTS];
+    return scale->segments[at % FILM_SEGMENTS];
 }
 
 uint64_t
 film_timescale_ns(const film_timescale *scale, uint64_t raw)
 {
-    const film_segment *segment;
+    film_segment segment;
+    uint64_t end;
 
     if (scale->count == 0) {
         return 0;
     }
-    segment = segment_at(scale, raw);
-    if (raw < segment->raw) {
-        uint64_t back = scaled(segment->raw - raw, segment->slope);
-        return back > segment->ns ? 0 : segment->ns - back;
+    segment = film_timescale_segment(scale, raw, &end);
+    if (raw < segment.raw) {
+        uint64_t back =
+            (uint64_t)(((film_wide)(segment.raw - raw) * segment.slope) >> 32);
+        return back > segment.ns ? 0 : segment.ns - back;
     }
-    return segment->ns + scaled(raw - segment->raw, segment->slope);
+    return film_segment_ns(&segment, raw);
 }
 
 int

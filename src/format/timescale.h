@@ -9,6 +9,9 @@
 
 #define FILM_SEGMENTS 64u
 
+/* A wide type, so that slopes hold for centuries of uptime. */
+__extension__ typedef unsigned __int128 film_wide;
+
 typedef struct film_segment {
     uint64_t raw;   /* where it begins */
     uint64_t ns;    /* since the start of the recording, there */
@@ -28,6 +31,19 @@ film_timescale_begin(film_timescale *scale, double ns_per_raw);
  * -1 when it is too early for one (less than a second since the last). */
 int
 film_timescale_adjust(film_timescale *scale, uint64_t raw, uint64_t real_ns);
+
+/* Time along one segment, for raw ticks not before it. */
+static inline uint64_t
+film_segment_ns(const film_segment *segment, uint64_t raw)
+{
+    return segment->ns +
+           (uint64_t)(((film_wide)(raw - segment->raw) * segment->slope) >> 32);
+}
+
+/* The segment that holds `raw` and the raw tick where it ends (UINT64_MAX: the last).
+ * Before the oldest kept segment it is that one. The scale has at least one. */
+film_segment
+film_timescale_segment(const film_timescale *scale, uint64_t raw, uint64_t *end);
 
 /* Nanoseconds since the start. Raw ticks before the oldest kept segment are taken from
  * that segment's line, backwards, and never below 0. */

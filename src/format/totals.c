@@ -98,8 +98,8 @@ film_totals_add(film_totals *totals, const film_summary *summary)
         uint32_t code = summary->touched[i];
         film_function_total *function = function_of(totals, code);
         if (function != NULL) {
-            function->calls += summary->calls[code];
-            function->own_ticks += summary->own[code];
+            function->calls += summary->shares[code].calls;
+            function->own_ticks += summary->shares[code].own;
         }
     }
 }

@@ -4,119 +4,15 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "base/hash.h"
 #include "format/keyframe.h"
 #include "writer/writer_state.h"
-
-static uint64_t
-code_hash(film_writer *writer, uint32_t code)
-{
-    uint64_t *block;
-
-    if (code / FILM_CODE_BLOCK >= FILM_CODE_BLOCKS) {
-        return code;
-    }
-    block = atomic_load_explicit(&writer->code_hashes[code / FILM_CODE_BLOCK],
-                                 memory_order_acquire);
-    return block == NULL ? code : block[code % FILM_CODE_BLOCK];
-}
-
-/* Raw clock to file ticks; both scales only ever go forward. */
-static uint64_t
-tick_of(const film_writer *writer, uint64_t raw)
-{
-    uint64_t ns = film_timescale_ns(&writer->block.timescale, raw);
-
-    return writer->block.tick_ns == 16 ? ns >> 4 : ns / writer->block.tick_ns;
-}
-
-/* The next row of the stream, its delta in file ticks. Windows follow one another
- * without a gap: the caller asks only for events that are there. */
-static film_status
-next_row(film_writer *writer, film_stream *stream, film_window **window, film_row *row)
-{
-    film_window_header *header = (*window)->header;
-    uint64_t committed = atomic_load_explicit(&header->committed, memory_order_acquire);
-    const uint8_t *rows = film_window_rows(header);
-    const uint8_t *from;
-    uint64_t tick;
-
-    if ((*window)->position >= committed) {
-        *window = (*window)->next;
-        if (*window == NULL) {
-            return FILM_TRUNCATED;
-        }
-        return next_row(writer, stream, window, row);
-    }
-    from = rows + (*window)->position;
-    FILM_TRY(film_row_decode(&from, rows + committed, row));
-    (*window)->position = (uint64_t)(from - rows);
-    stream->raw += row->delta;
-    tick = tick_of(writer, stream->raw);
-    row->delta = tick > stream->state.tick ? tick - stream->state.tick : 0;
-    return FILM_OK;
-}
-
-typedef struct gathering {
-    uint64_t first_tick, first_value, lost;
-    uint32_t events;
-} gathering;
-
-static void
-note_event(film_writer *writer, film_stream *stream, const film_event *event,
-           gathering *chunk)
-{
-    uint64_t place = (uint64_t)event->offset << 8 | event->kind;
-
-    stream->flow_digest = film_digest_mix(
-        stream->flow_digest,
-        event->code == FILM_NO_CODE ? place : place ^ code_hash(writer, event->code));
-    if (event->value != 0 && event->value - 1 < chunk->first_value) {
-        chunk->first_value = event->value - 1;
-    }
-    if (event->kind == FILM_KIND_LOST) {
-        chunk->lost += event->count;
-    }
-    film_summary_note(&writer->summary, &stream->state, event);
-    if (stream->state.has_closed) {
-        film_totals_close(&writer->totals, &stream->state);
-    }
-    chunk->events++;
-}
-
-static film_status
-gather(film_writer *writer, film_stream *stream, uint32_t wanted, gathering *chunk)
-{
-    film_window *window = stream->oldest;
-
-    while (chunk->events < wanted) {
-        film_state *state = &stream->state;
-        film_row row;
-        film_event event;
-        bool is_event;
-        FILM_TRY(next_row(writer, stream, &window, &row));
-        if (row.delta > 0 && state->depth > 0) {
-            film_summary_elapse(&writer->summary, state->frames[state->depth - 1].code,
-                                row.delta);
-        }
-        FILM_TRY(film_state_apply(state, &row, &event, &is_event));
-        film_columns_append(&writer->columns, &row);
-        if (is_event) {
-            if (chunk->events == 0) {
-                chunk->first_tick = state->tick;
-            }
-            note_event(writer, stream, &event, chunk);
-        }
-    }
-    return FILM_OK;
-}
 
 static film_status
 seal_chunk(film_writer *writer, film_stream *stream, uint32_t wanted)
 {
     film_chunk_parts parts = {.header = {.type = FILM_CHUNK_EVENT}};
     film_chunk_header *header = &parts.header;
-    gathering chunk = {.first_value = UINT64_MAX};
+    film_gathering chunk = {.first_value = UINT64_MAX};
 
     film_buffer_clear(&writer->keyframe_bytes);
     film_buffer_clear(&writer->summary_bytes);
@@ -125,7 +21,7 @@ seal_chunk(film_writer *writer, film_stream *stream, uint32_t wanted)
     film_keyframe_encode(&stream->state, stream->chunks, writer->block.ring_bytes != 0,
                          &writer->keyframe_bytes);
     film_summary_begin(&writer->summary, &stream->state);
-    FILM_TRY(gather(writer, stream, wanted, &chunk));
+    FILM_TRY(film_seal_rows(writer, stream, wanted, &chunk));
     film_summary_finish(&writer->summary, &stream->state, &writer->summary_bytes);
     film_totals_add(&writer->totals, &writer->summary);
     film_columns_finish(&writer->columns, &writer->payload_bytes);

@@ -139,6 +139,18 @@ film_sealer_join(film_writer *writer);
 void
 film_sealer_finish(film_writer *writer);
 
+/* seal_rows.c: what one chunk's rows come to. */
+typedef struct film_gathering {
+    uint64_t first_tick, first_value, lost;
+    uint32_t events;
+} film_gathering;
+
+/* Takes rows from the stream's windows up to and with its `wanted`-th event into the
+ * writer's columns, summary and totals and the stream's state and digest. */
+FILM_NODISCARD film_status
+film_seal_rows(film_writer *writer, film_stream *stream, uint32_t wanted,
+               film_gathering *chunk);
+
 /* seal_events.c: turns full windows of a thread into chunks; with `all` the last,
  * shorter one too. seal_records.c: the same for a shared stream, up to what is
  * committed. Both give windows back. */

@@ -493,10 +493,10 @@ TEST(summaries_name_what_a_chunk_holds)
     film_summary_begin(&summary, &state);
     for (int i = 0; i < 10; i++) {
         event = apply(&state, row_of(FILM_KIND_CALL, 3, 0, 0));
-        film_summary_note(&summary, &state, &event);
-        film_summary_elapse(&summary, 3, 1);
+        film_summary_note(&summary, &state, event.kind, event.code);
+        film_summary_elapse(&summary, &state, 1);
         event = apply(&state, row_of(FILM_KIND_RETURN, 0, 0, 0));
-        film_summary_note(&summary, &state, &event);
+        film_summary_note(&summary, &state, event.kind, event.code);
     }
     film_summary_finish(&summary, &state, &bytes);
     CHECK(film_summary_section(bytes.data, bytes.length, FILM_SECTION_KINDS,
