@@ -90,7 +90,9 @@ void
 film_summary_begin(film_summary *summary, const film_state *state)
 {
     for (size_t i = 0; i < summary->touched_count; i++) {
-        memset(&summary->shares[summary->touched[i]], 0, sizeof(*summary->shares));
+        film_share *share = &summary->shares[summary->touched[i]];
+        share->own = share->calls = 0;
+        share->touched = false;
     }
     summary->touched_count = 0;
     memset(summary->kinds, 0, sizeof(summary->kinds));

@@ -42,9 +42,11 @@ typedef struct film_rival {
 
 /* One function's part of a chunk. */
 typedef struct film_share {
-    uint64_t own; /* ticks */
+    uint64_t own;  /* ticks */
+    uint64_t hash; /* for its user's own purposes; kept from chunk to chunk */
     uint32_t calls;
     bool touched; /* it is in the list of those to tell */
+    bool hashed;  /* hash is set */
 } film_share;
 
 /* Being gathered by the sealing thread, row by row. */
@@ -77,48 +79,34 @@ film_summary_share(film_summary *summary, uint32_t code)
     return film_summary_touch(summary, code);
 }
 
-/* Time that passes with the frame on top, before the next row. */
-static inline void
-film_summary_elapse(film_summary *summary, const film_state *state, uint64_t ticks)
-{
-    if (ticks > 0 && state->depth > 0) {
-        film_share *share =
-            film_summary_share(summary, state->frames[state->depth - 1].code);
-        if (share != NULL) {
-            share->own += ticks;
-        }
-    }
-}
-
 /* Notes a frame's stay at `depth`, as far as it lies in this chunk. */
 void
 film_summary_stay(film_summary *summary, const film_state *state,
                   const film_frame *frame, size_t depth);
 
-/* Notes an event that the state has just taken. */
+/* Notes that the state's last row pushed or closed a frame, or did neither. */
 static inline void
-film_summary_note(film_summary *summary, const film_state *state, uint8_t kind,
-                  uint32_t code)
+film_summary_note_depth(film_summary *summary, const film_state *state)
 {
     uint32_t depth = (uint32_t)state->depth;
 
-    if (kind < FILM_KIND_COUNT) {
-        summary->kinds[kind]++;
-    }
     if (depth > summary->greatest_depth) {
         summary->greatest_depth = depth;
     }
-    if (depth < summary->least_depth) {
-        summary->least_depth = depth;
-    }
-    if (kind == FILM_KIND_CALL) {
-        film_share *share = film_summary_share(summary, code);
-        if (share != NULL) {
-            share->calls++;
+    if (state->has_closed) {
+        if (depth < summary->least_depth) {
+            summary->least_depth = depth;
         }
-    }
-    if (state->has_closed && depth < FILM_SUMMARY_DEPTHS) {
-        film_summary_stay(summary, state, &state->closed, depth);
+        if (depth < FILM_SUMMARY_DEPTHS) {
+            film_rival *usual = &summary->rivals[depth][0];
+            if (usual->code == state->closed.code && usual->ticks != 0 &&
+                state->closed.enter_tick >= summary->begin_tick) {
+                usual->ticks += state->tick - state->closed.enter_tick;
+            }
+            else {
+                film_summary_stay(summary, state, &state->closed, depth);
+            }
+        }
     }
 }
 

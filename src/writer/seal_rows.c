@@ -15,6 +15,9 @@ typedef struct row_source {
     film_segment segment;
     uint64_t segment_end;
     uint32_t tick_ns;
+    /* Ends of the columns that calls and returns go to. Room for a whole chunk of them
+     * is reserved, so they are written without a look at their capacity. */
+    uint8_t *kinds, *times, *codes, *sites, *offsets;
 } row_source;
 
 static uint64_t
@@ -28,6 +31,53 @@ code_hash(film_writer *writer, uint32_t code)
     block = atomic_load_explicit(&writer->code_hashes[code / FILM_CODE_BLOCK],
                                  memory_order_acquire);
     return block == NULL ? code : block[code % FILM_CODE_BLOCK];
+}
+
+/* The function's share of the chunk, its stable hash at hand. */
+static inline film_share *
+share_of(film_writer *writer, uint32_t code)
+{
+    film_share *share = film_summary_share(&writer->summary, code);
+
+    if (__builtin_expect(share != NULL && !share->hashed, 0)) {
+        share->hash = code_hash(writer, code);
+        share->hashed = true;
+    }
+    return share;
+}
+
+/* A chunk's calls and returns at their widest: 5 bytes a number, 10 a time. */
+static bool
+open_columns(film_writer *writer, row_source *source)
+{
+    film_buffer *columns = writer->columns.buffers;
+
+    source->kinds = film_buffer_reserve(&columns[FILM_COLUMN_KIND], FILM_CHUNK_EVENTS);
+    source->times =
+        film_buffer_reserve(&columns[FILM_COLUMN_TIME], FILM_CHUNK_EVENTS * 10);
+    source->codes =
+        film_buffer_reserve(&columns[FILM_COLUMN_CODE], FILM_CHUNK_EVENTS * 5);
+    source->sites =
+        film_buffer_reserve(&columns[FILM_COLUMN_SITE], FILM_CHUNK_EVENTS * 5);
+    source->offsets =
+        film_buffer_reserve(&columns[FILM_COLUMN_OFFSET], FILM_CHUNK_EVENTS * 5);
+    return source->kinds != NULL && source->times != NULL && source->codes != NULL &&
+           source->sites != NULL && source->offsets != NULL;
+}
+
+static void
+leave_columns(film_writer *writer, const row_source *source)
+{
+    film_buffer *columns = writer->columns.buffers;
+
+#define LEAVE(column, end)                                                               \
+    columns[column].length = (size_t)((end) - columns[column].data)
+    LEAVE(FILM_COLUMN_KIND, source->kinds);
+    LEAVE(FILM_COLUMN_TIME, source->times);
+    LEAVE(FILM_COLUMN_CODE, source->codes);
+    LEAVE(FILM_COLUMN_SITE, source->sites);
+    LEAVE(FILM_COLUMN_OFFSET, source->offsets);
+#undef LEAVE
 }
 
 static void
@@ -81,22 +131,19 @@ elapsed(film_writer *writer, row_source *source, const film_state *state, uint64
 }
 
 static inline void
-mix(film_writer *writer, film_stream *stream, uint8_t kind, uint32_t offset,
-    uint32_t code)
+mix(film_stream *stream, uint8_t kind, uint32_t offset, uint64_t hash)
 {
-    uint64_t place = (uint64_t)offset << 8 | kind;
-
-    stream->flow_digest = film_digest_mix(
-        stream->flow_digest,
-        code == FILM_NO_CODE ? place : place ^ code_hash(writer, code));
+    stream->flow_digest =
+        film_digest_mix(stream->flow_digest, ((uint64_t)offset << 8 | kind) ^ hash);
 }
 
-/* Everything but calls and returns, and rows at a window's end. */
+/* Everything but calls and returns. */
 static film_status
 take_any(film_writer *writer, film_stream *stream, row_source *source,
          film_gathering *chunk)
 {
     film_state *state = &stream->state;
+    film_share *share;
     film_row row;
     film_event event;
     bool is_event;
@@ -104,20 +151,33 @@ take_any(film_writer *writer, film_stream *stream, row_source *source,
     FILM_TRY(film_row_decode(&source->at, source->end, &row));
     stream->raw += row.delta;
     row.delta = elapsed(writer, source, state, stream->raw);
-    film_summary_elapse(&writer->summary, state, row.delta);
+    if (state->depth > 0) {
+        share = share_of(writer, state->frames[state->depth - 1].code);
+        if (share != NULL) {
+            share->own += row.delta;
+        }
+    }
     FILM_TRY(film_state_apply(state, &row, &event, &is_event));
+    leave_columns(writer, source);
     film_columns_append(&writer->columns, &row);
+    if (!open_columns(writer, source)) {
+        return FILM_NO_MEMORY;
+    }
     if (!is_event) {
         return FILM_OK;
     }
-    mix(writer, stream, event.kind, event.offset, event.code);
+    share = event.code == FILM_NO_CODE ? NULL : share_of(writer, event.code);
+    mix(stream, event.kind, event.offset, share == NULL ? 0 : share->hash);
     if (event.value != 0 && event.value - 1 < chunk->first_value) {
         chunk->first_value = event.value - 1;
     }
     if (event.kind == FILM_KIND_LOST) {
         chunk->lost += event.count;
     }
-    film_summary_note(&writer->summary, state, event.kind, event.code);
+    if (event.kind < FILM_KIND_COUNT) {
+        writer->summary.kinds[event.kind]++;
+    }
+    film_summary_note_depth(&writer->summary, state);
     if (state->has_closed) {
         film_totals_close(&writer->totals, state);
     }
@@ -126,48 +186,47 @@ take_any(film_writer *writer, film_stream *stream, row_source *source,
 }
 
 static inline film_status
-take_call(film_writer *writer, film_stream *stream, uint64_t delta, uint32_t code,
+take_call(film_writer *writer, film_stream *stream, row_source *source, uint32_t code,
           uint32_t site)
 {
     film_state *state = &stream->state;
-    film_buffer *columns = writer->columns.buffers;
+    film_share *share = share_of(writer, code);
 
+    if (__builtin_expect(share == NULL, 0)) {
+        return FILM_NO_MEMORY;
+    }
     state->has_closed = false;
     film_state_note_site(state, site);
     FILM_TRY(film_state_push(state, state->next_frame++, code, FILM_NO_OFFSET, site));
-    film_buffer_put_byte(&columns[FILM_COLUMN_KIND], FILM_KIND_CALL);
-    film_buffer_put_varint(&columns[FILM_COLUMN_TIME], delta);
-    film_buffer_put_varint(&columns[FILM_COLUMN_CODE], code);
-    film_buffer_put_varint(&columns[FILM_COLUMN_SITE], site);
-    mix(writer, stream, FILM_KIND_CALL, 0, code);
-    film_summary_note(&writer->summary, state, FILM_KIND_CALL, code);
+    *source->kinds++ = FILM_KIND_CALL;
+    source->codes = film_varint_encode(source->codes, code);
+    source->sites = film_varint_encode(source->sites, site);
+    share->calls++;
+    writer->summary.kinds[FILM_KIND_CALL]++;
+    mix(stream, FILM_KIND_CALL, 0, share->hash);
     return FILM_OK;
 }
 
 static inline film_status
-take_return(film_writer *writer, film_stream *stream, uint64_t delta, uint32_t offset)
+take_return(film_writer *writer, film_stream *stream, row_source *source,
+            uint64_t hash, uint32_t offset)
 {
-    film_state *state = &stream->state;
-    film_buffer *columns = writer->columns.buffers;
-
-    FILM_TRY(film_state_pop(state));
-    film_buffer_put_byte(&columns[FILM_COLUMN_KIND], FILM_KIND_RETURN);
-    film_buffer_put_varint(&columns[FILM_COLUMN_TIME], delta);
-    film_buffer_put_varint(&columns[FILM_COLUMN_OFFSET], offset);
-    mix(writer, stream, FILM_KIND_RETURN, offset, state->closed.code);
-    film_summary_note(&writer->summary, state, FILM_KIND_RETURN, state->closed.code);
-    film_totals_close(&writer->totals, state);
+    FILM_TRY(film_state_pop(&stream->state));
+    *source->kinds++ = FILM_KIND_RETURN;
+    source->offsets = film_varint_encode(source->offsets, offset);
+    writer->summary.kinds[FILM_KIND_RETURN]++;
+    mix(stream, FILM_KIND_RETURN, offset, hash);
+    film_totals_close(&writer->totals, &stream->state);
     return FILM_OK;
 }
 
-/* A call or a return; the input has room for the longest row, so only the numbers'
- * width can be wrong. */
+/* A call or a return. */
 static inline film_status
 take_common(film_writer *writer, film_stream *stream, row_source *source, uint8_t tag)
 {
     film_input input = {.at = source->at + 1, .end = source->end};
     film_state *state = &stream->state;
-    uint64_t delta = tag >> 3;
+    uint64_t delta = tag >> 3, hash = 0;
     uint32_t first, second = 0;
 
     if (delta == FILM_ROW_DELTA_ESCAPE) {
@@ -183,11 +242,20 @@ take_common(film_writer *writer, film_stream *stream, row_source *source, uint8_
     source->at = input.at;
     stream->raw += delta;
     delta = elapsed(writer, source, state, stream->raw);
-    film_summary_elapse(&writer->summary, state, delta);
+    if (state->depth > 0) {
+        film_share *share = share_of(writer, state->frames[state->depth - 1].code);
+        if (__builtin_expect(share == NULL, 0)) {
+            return FILM_NO_MEMORY;
+        }
+        share->own += delta;
+        hash = share->hash;
+    }
     state->tick += delta;
+    source->times = film_varint_encode(source->times, delta);
     FILM_TRY((tag & 7) == FILM_ROW_CALL
-                 ? take_call(writer, stream, delta, first, second)
-                 : take_return(writer, stream, delta, first));
+                 ? take_call(writer, stream, source, first, second)
+                 : take_return(writer, stream, source, hash, first));
+    film_summary_note_depth(&writer->summary, state);
     state->event++;
     writer->columns.rows++;
     return FILM_OK;
@@ -224,10 +292,14 @@ film_seal_rows(film_writer *writer, film_stream *stream, uint32_t wanted,
     row_source source = {.tick_ns = writer->block.tick_ns};
     film_status status;
 
+    if (!open_columns(writer, &source)) {
+        return FILM_NO_MEMORY;
+    }
     open_window(&source, stream->oldest);
     source.segment = film_timescale_segment(&writer->block.timescale, stream->raw,
                                             &source.segment_end);
     status = take_rows(writer, stream, &source, wanted, chunk);
     leave_window(&source);
+    leave_columns(writer, &source);
     return status;
 }

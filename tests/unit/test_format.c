@@ -493,10 +493,13 @@ TEST(summaries_name_what_a_chunk_holds)
     film_summary_begin(&summary, &state);
     for (int i = 0; i < 10; i++) {
         event = apply(&state, row_of(FILM_KIND_CALL, 3, 0, 0));
-        film_summary_note(&summary, &state, event.kind, event.code);
-        film_summary_elapse(&summary, &state, 1);
+        summary.kinds[event.kind]++;
+        film_summary_share(&summary, event.code)->calls++;
+        film_summary_note_depth(&summary, &state);
+        film_summary_share(&summary, event.code)->own++;
         event = apply(&state, row_of(FILM_KIND_RETURN, 0, 0, 0));
-        film_summary_note(&summary, &state, event.kind, event.code);
+        summary.kinds[event.kind]++;
+        film_summary_note_depth(&summary, &state);
     }
     film_summary_finish(&summary, &state, &bytes);
     CHECK(film_summary_section(bytes.data, bytes.length, FILM_SECTION_KINDS,
