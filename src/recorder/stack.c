@@ -214,16 +214,24 @@ film_stack_focus(film_context *context, const film_frame *frame, PyObject *code_
                  const film_code *code)
 {
     film_stack_entry *entry;
+    bool done;
 
     if (film_stack_is_top(context, frame, code_object)) {
         return true;
     }
     entry = find_entry(context, frame, code_object);
     if (entry != NULL) {
-        return uncover(context, entry);
+        done = uncover(context, entry);
     }
-    (void)film_stack_align(context, frame);
-    return adopt(context, frame, code_object, code);
+    else {
+        (void)film_stack_align(context, frame);
+        done = adopt(context, frame, code_object, code);
+    }
+    if (!done) {
+        /* The event this was for is given up; rows that only mend do not count. */
+        film_thread_count_lost(context->thread);
+    }
+    return done;
 }
 
 bool

@@ -30,9 +30,10 @@ wait_for_sealing(film_writer *writer, film_stream *stream)
     }
 }
 
-/* The next window, lock held. A stream that holds as many as it may, or a ring whose
- * arena is used up, waits for the sealing thread; where sealing frees none (less than a
- * chunk's events fill all its windows) it goes on with one more. */
+/* The next window, lock held. A stream that holds as many as it may, a ring whose arena
+ * is used up, or a disk that is nearly full wait for the sealing thread; where sealing
+ * frees none (less than a chunk's events fill all its windows) it goes on with one more
+ * if there is any. */
 static film_window *
 take_window(film_writer *writer, film_stream *stream, const film_window_start *start)
 {
@@ -43,7 +44,9 @@ take_window(film_writer *writer, film_stream *stream, const film_window_start *s
         if (before < FILM_STREAM_WINDOWS || stalled) {
             film_window *window = film_arena_take(&writer->arena, stream->id, start,
                                                   before < 2 || stalled);
-            if (window != NULL || writer->arena.refusal != FILM_LIMIT) {
+            if (window != NULL || before < 2 || stalled ||
+                (writer->arena.refusal != FILM_LIMIT &&
+                 writer->arena.refusal != FILM_NO_SPACE)) {
                 return window;
             }
         }
