@@ -61,6 +61,8 @@ def _make_options(
     force: bool = False,
 ) -> _options.Options:
     options = _options.Options()
+    if all and (targets or exclude):
+        raise ValueError("all records everything: it does not go with targets")
     options.path = os.path.abspath(os.fspath(path)) if path is not None else ""
     options.targets = _names(targets)
     options.excludes = _names(exclude)
@@ -68,12 +70,23 @@ def _make_options(
     options.level = _options.parse_level(level)
     options.c_calls = c_calls
     options.exceptions = exceptions
-    options.ring = _options.parse_size(ring) if isinstance(ring, str) else ring
+    options.ring = _options.check_ring(
+        _options.parse_size(ring) if isinstance(ring, str) else ring
+    )
     options.tick_ns = tick_ns
     options.children = children
     options.argv = argv
     options.force = force
     return options
+
+
+def _checked_options(
+    path: str | os.PathLike[str] | None, given: dict[str, Any]
+) -> _options.Options:
+    unknown = given.keys() - inspect.signature(_make_options).parameters.keys()
+    if unknown:
+        raise TypeError(f"unknown option {min(unknown)!r}")
+    return _make_options(path, **given)
 
 
 @functools.cache
@@ -107,7 +120,7 @@ def start(path: str | os.PathLike[str] | None = None, **options: Any) -> str:
     OSError: the film cannot be written (it exists: `force=True` replaces it).
     RuntimeError: a recording is running, or this interpreter cannot be recorded.
     """
-    return _begin(_make_options(path, **options))
+    return _begin(_checked_options(path, options))
 
 
 def stop() -> Statistics | None:

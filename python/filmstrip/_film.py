@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import heapq
+import itertools
 import os
 from collections.abc import Iterator
 from types import TracebackType
@@ -36,6 +37,7 @@ class Info:
     tick_ns: int
     level: int
     ending: str
+    exit_status: int | None
     stopped_early: bool
     write_fallback: bool
     damaged: int
@@ -127,11 +129,13 @@ class Film:
     def events(self, thread: int | None = None, first: int = 0) -> Iterator[Event]:
         """The events of one thread from number `first` on, or of all threads, one
         thread after the other."""
-        if thread is not None:
-            yield from self._reader.cursor(thread, first)
-            return
-        for info in self.threads:
-            yield from self._reader.cursor(info.id, max(first, info.first_event))
+        chosen = [info for info in self.threads if thread in (None, info.id)]
+        if thread is not None and not chosen:
+            raise ValueError(f"the recording has no thread {thread}")
+        return itertools.chain.from_iterable(
+            self._reader.cursor(info.id, max(first, info.first_event))
+            for info in chosen
+        )
 
     def merged_events(self) -> Iterator[Event]:
         """The events of all threads in the order of their times."""

@@ -92,6 +92,13 @@ def parse_size(text: str) -> int:
     return int(number) << shift
 
 
+def check_ring(size: int) -> int:
+    """ValueError if a ring of that many bytes is too small to be one; 0 is none."""
+    if size != 0 and size < 4 << 20:
+        raise ValueError("a ring needs at least 4M")
+    return size
+
+
 def parse_level(level: str) -> int:
     if level not in LEVELS:
         raise ValueError(f"{level!r} is no level; the levels are calls, lines, values")
@@ -194,6 +201,9 @@ def begin(options: Options, meta: "Mapping[str, str]") -> str:
     RuntimeError say in one sentence why it could not."""
     from filmstrip import _recorder
 
+    folder = os.path.dirname(options.path)
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(2, "no such folder", folder)
     stem = options.path.removesuffix(".film")
     # Lines of .pth files look like user code of the module `site`, which runs them.
     excludes = options.excludes if options.all else [*options.excludes, "site"]

@@ -17,6 +17,7 @@ from filmstrip._options import (
     CARRIER,
     SWITCH,
     Options,
+    check_ring,
     default_stem,
     free_path,
     parse_level,
@@ -103,7 +104,7 @@ def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
         options.path = os.path.abspath(text)
 
     def set_ring(text: str) -> None:
-        options.ring = parse_size(text)
+        options.ring = check_ring(parse_size(text))
 
     def set_tick(text: str) -> None:
         options.tick_ns = parse_tick(text)

@@ -279,7 +279,8 @@ film_state_apply(film_state *state, const film_row *row, film_event *event,
         event->code = row->code;
         event->offset = 0;
         event->depth = (uint32_t)state->depth;
-        status = film_state_push(state, event->frame, row->code, FILM_NO_OFFSET, row->site);
+        status =
+            film_state_push(state, event->frame, row->code, FILM_NO_OFFSET, row->site);
         break;
     case FILM_KIND_RETURN:
     case FILM_KIND_YIELD:

@@ -72,8 +72,8 @@ film_summary_touch(film_summary *summary, uint32_t code);
 static inline film_share *
 film_summary_share(film_summary *summary, uint32_t code)
 {
-    if (__builtin_expect(
-            code < summary->code_capacity && summary->shares[code].touched, 1)) {
+    if (__builtin_expect(code < summary->code_capacity && summary->shares[code].touched,
+                         1)) {
         return &summary->shares[code];
     }
     return film_summary_touch(summary, code);

@@ -115,7 +115,7 @@ reader_info(PyObject *object, PyObject *Py_UNUSED(ignored))
     }
     info = film_reader_info(reader);
     return Py_BuildValue(
-        "{s(HH) sy# sK sK sK sK sK sK sK sK sK sI sI sI ss sN sN sn}", "version",
+        "{s(HH) sy# sK sK sK sK sK sK sK sK sK sI sI sI ss sN sN sN sn}", "version",
         (int)info->version_major, (int)info->version_minor, "uuid",
         (const char *)info->uuid, (Py_ssize_t)sizeof(info->uuid), "pid",
         (unsigned long long)info->pid, "start_realtime_ns",
@@ -128,6 +128,8 @@ reader_info(PyObject *object, PyObject *Py_UNUSED(ignored))
         (unsigned long long)info->ring_bytes, "python_version",
         (unsigned int)info->python_version, "tick_ns", (unsigned int)info->tick_ns,
         "level", (unsigned int)info->level, "ending", ending_name(info->ending),
+        "exit_status",
+        info->exit_status < 0 ? Py_NewRef(Py_None) : PyLong_FromLong(info->exit_status),
         "stopped_early", PyBool_FromLong(info->stopped_early), "write_fallback",
         PyBool_FromLong(info->write_fallback), "damaged", (Py_ssize_t)info->damaged);
 }

@@ -70,7 +70,7 @@ leave_columns(film_writer *writer, const row_source *source)
 {
     film_buffer *columns = writer->columns.buffers;
 
-#define LEAVE(column, end)                                                               \
+#define LEAVE(column, end)                                                             \
     columns[column].length = (size_t)((end) - columns[column].data)
     LEAVE(FILM_COLUMN_KIND, source->kinds);
     LEAVE(FILM_COLUMN_TIME, source->times);
@@ -120,8 +120,8 @@ elapsed(film_writer *writer, row_source *source, const film_state *state, uint64
     uint64_t ns, tick;
 
     if (__builtin_expect(raw < source->segment.raw || raw >= source->segment_end, 0)) {
-        source->segment = film_timescale_segment(&writer->block.timescale, raw,
-                                                 &source->segment_end);
+        source->segment =
+            film_timescale_segment(&writer->block.timescale, raw, &source->segment_end);
     }
     ns = __builtin_expect(raw < source->segment.raw, 0)
              ? film_timescale_ns(&writer->block.timescale, raw)
@@ -208,8 +208,8 @@ take_call(film_writer *writer, film_stream *stream, row_source *source, uint32_t
 }
 
 static inline film_status
-take_return(film_writer *writer, film_stream *stream, row_source *source,
-            uint64_t hash, uint32_t offset)
+take_return(film_writer *writer, film_stream *stream, row_source *source, uint64_t hash,
+            uint32_t offset)
 {
     FILM_TRY(film_state_pop(&stream->state));
     *source->kinds++ = FILM_KIND_RETURN;

@@ -83,7 +83,12 @@ SOAK = [
 ]
 
 # (Python, file, case) with * as in a shell -> why the outcome may differ.
-EXCEPTIONS: dict[tuple[str, str, str], str] = {}
+EXCEPTIONS: dict[tuple[str, str, str], str] = {
+    ("3.11", "test_frame", "*.test_sneaky_frame_object"): (
+        "wants a garbage collection in the allocation of a frame object that its own "
+        "trace function is the first to need; any trace hook made that object before"
+    ),
+}
 
 
 def has_tests() -> bool:
@@ -125,7 +130,7 @@ def run_tests(file, folder, env):
         capture_output=True,
         text=True,
         errors="backslashreplace",
-        timeout=280,
+        timeout=140,
     )
     assert report.exists(), (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
     return done, outcomes(report)
