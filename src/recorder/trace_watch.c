@@ -108,10 +108,18 @@ setter_is_still_at_it(void)
     return frame != NULL;
 }
 
+/* How often a pending call comes back while the setter is at it: enough for a short
+ * audit hook in Python; a long one must not keep the interpreter busy with us. */
+#define MOST_TRIES 1000u
+
 static int
 take_later(void *Py_UNUSED(unused))
 {
-    pending = setter_is_still_at_it() && Py_AddPendingCall(take_later, NULL) == 0;
+    static unsigned tries;
+
+    pending = tries < MOST_TRIES && setter_is_still_at_it() &&
+              Py_AddPendingCall(take_later, NULL) == 0;
+    tries = pending ? tries + 1 : 0;
     if (!pending) {
         film_control_take_all();
     }

@@ -28,6 +28,20 @@ import threading
 MODULE = "generated"
 
 
+def handler_line(code, target):
+    """The line of a handler: the first one of its instructions has none, then it is
+    that of the `except`. None: the handler has no line at all (a generator's own)."""
+    for instruction in dis.get_instructions(code):
+        if instruction.offset < target:
+            continue
+        for start, end, line in code.co_lines():
+            if start <= instruction.offset < end and line is not None:
+                return line
+        if instruction.opname == "RERAISE":
+            return None
+    return None
+
+
 class Model:
     """Event streams by thread name, while it is on."""
 
@@ -135,10 +149,7 @@ class MonitoringModel(Model):
 
         def handled(code, offset, error):
             if code.co_filename == filename:
-                line = None
-                for start, end, number in code.co_lines():
-                    if start <= offset < end:
-                        line = number
+                line = handler_line(code, offset)
                 tell("handled", getframe(1), line, type(error).__name__)
 
         callbacks = {
@@ -192,12 +203,6 @@ class TraceModel(Model):
                 return entry.target
         return None
 
-    def line_of(self, code, offset):
-        for start, end, line in code.co_lines():
-            if start <= offset < end:
-                return line
-        return None
-
     def trace(self, frame, event, argument):
         code = frame.f_code
         if code.co_filename != self.filename:
@@ -226,7 +231,7 @@ class TraceModel(Model):
             )
             target = self.handler(code, offset)
             if target is not None and not swallowed:
-                self.tell("handled", frame, self.line_of(code, target), kind)
+                self.tell("handled", frame, handler_line(code, target), kind)
         elif event == "return":
             if name == "RETURN_VALUE":
                 self.tell("return", frame)
