@@ -15,7 +15,10 @@
 
 /* How often a recording that keeps changing is read again before what was found has to
  * do. */
-#define HANDLER_UNITS 8u /* how far into a handler its line may be */
+/* A real handler is PUSH_EXC_INFO, which has no line, then an instruction that has the
+ * line; cleanup code of the compiler has none, and looking further would find code that
+ * is not the handler. */
+#define HANDLER_UNITS 2u
 #define MOST_LOADS 16u
 /* The same where nobody holds the lock (a file system may have none). */
 #define UNLOCKED_LOADS 3u

@@ -17,7 +17,7 @@ from proof import films, programs
 
 HERE = pathlib.Path(__file__).resolve().parent / "proof"
 REAL = HERE / "real_programs.py"
-EXAMPLES = 3000 if films.SOAK else 150
+EXAMPLES = 4000 if films.SOAK else 400
 
 REAL_PROGRAMS = [
     "parse_json",

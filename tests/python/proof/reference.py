@@ -29,16 +29,12 @@ MODULE = "generated"
 
 
 def handler_line(code, target):
-    """The line of a handler: the first one of its instructions has none, then it is
-    that of the `except`. None: the handler has no line at all (a generator's own)."""
-    for instruction in dis.get_instructions(code):
-        if instruction.offset < target:
-            continue
+    """The line of a handler. Its first instruction, PUSH_EXC_INFO, has none, then it is
+    that of the second, the `except`. None: it is none that the program wrote."""
+    for offset in (target, target + 2):
         for start, end, line in code.co_lines():
-            if start <= instruction.offset < end and line is not None:
+            if start <= offset < end and line is not None:
                 return line
-        if instruction.opname == "RERAISE":
-            return None
     return None
 
 
