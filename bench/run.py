@@ -322,12 +322,14 @@ def describe_machine() -> dict[str, object]:
 
 
 def file_system(path: pathlib.Path) -> str:
-    try:
-        return subprocess.run(
-            ["stat", "-f", "-c", "%T", str(path)], capture_output=True, text=True
-        ).stdout.strip()
-    except OSError:
-        return ""
+    """The type of what is mounted where `path` lies."""
+    found = ("", "")
+    with contextlib.suppress(OSError), open("/proc/self/mounts") as lines:
+        for line in lines:
+            _, place, kind, *_ = line.split()
+            if path.is_relative_to(place) and len(place) >= len(found[0]):
+                found = (place, kind)
+    return found[1]
 
 
 def rounded(value: object) -> object:
@@ -368,6 +370,7 @@ def measure(bench: Bench, sections: list[str]) -> dict[str, dict]:
             "date": f"{datetime.date.today():%Y-%m-%d}",
             "seconds": round(time.monotonic() - started),
             "load": round(statistics.mean(loads), 1),
+            "settings": vars(bench.settings),
             "raw": rounded(raw),
         }
         if interrupted:
@@ -473,7 +476,6 @@ def main(arguments: list[str] | None = None) -> int:
             }
             for python in pythons
         },
-        "settings": vars(settings),
         "failures": bench.failures,
         "sections": measured,
     }

@@ -136,15 +136,11 @@ run(const film_command *command, int argc, char **argv)
     const film_exporter *exporter;
     film_reading reading;
     size_t count;
+    int code;
     film_status status;
 
-    switch (film_options_parse(command, options, argc, argv, &count)) {
-    case FILM_OPTIONS_SHOWN:
-        return FILM_EXIT_DONE;
-    case FILM_OPTIONS_WRONG:
-        return FILM_EXIT_WRONG;
-    case FILM_OPTIONS_READY:
-        break;
+    if (!film_options_parse(command, options, argc, argv, &count, &code)) {
+        return code;
     }
     exporter = choose_exporter(command, wanted.format);
     if (exporter == NULL || !film_reading_open(&reading, command, argv + 1, count)) {

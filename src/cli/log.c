@@ -207,13 +207,8 @@ run(const film_command *command, int argc, char **argv)
     size_t count;
     int code = FILM_EXIT_WRONG;
 
-    switch (film_options_parse(command, options, argc, argv, &count)) {
-    case FILM_OPTIONS_SHOWN:
-        code = FILM_EXIT_DONE;
-        break;
-    case FILM_OPTIONS_WRONG:
-        break;
-    case FILM_OPTIONS_READY:
+    if (film_options_parse(command, options, argc, argv, &count, &code)) {
+        code = FILM_EXIT_WRONG;
         if (wanted.format == FORMAT_XML &&
             (wanted.follow || wanted.at_least.is_given)) {
             film_command_fail(command, "--format xml does not go with %s",
@@ -222,7 +217,6 @@ run(const film_command *command, int argc, char **argv)
         else if (film_reading_open(&reading, command, argv + 1, count)) {
             code = film_reading_close(&reading, write_log(&reading, &wanted));
         }
-        break;
     }
     film_free(wanted.functions.items);
     return code;

@@ -301,9 +301,9 @@ parse_short(parser *from)
     return true;
 }
 
-film_options_result
+bool
 film_options_parse(const film_command *command, const film_option *options, int argc,
-                   char **argv, size_t *count)
+                   char **argv, size_t *count, int *code)
 {
     parser from = {command, options, argv, argc, 1};
     bool only_names = false;
@@ -320,11 +320,13 @@ film_options_parse(const film_command *command, const film_option *options, int 
         }
         else if (strcmp(typed, "--help") == 0 || strcmp(typed, "-h") == 0) {
             film_options_help(command, options);
-            return FILM_OPTIONS_SHOWN;
+            *code = FILM_EXIT_DONE;
+            return false;
         }
         else if (!(typed[1] == '-' ? parse_long(&from) : parse_short(&from))) {
-            return FILM_OPTIONS_WRONG;
+            *code = FILM_EXIT_WRONG;
+            return false;
         }
     }
-    return FILM_OPTIONS_READY;
+    return true;
 }

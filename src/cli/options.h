@@ -47,17 +47,12 @@ typedef struct film_option {
     const char *const *choices; /* ended by NULL */
 } film_option;
 
-typedef enum film_options_result {
-    FILM_OPTIONS_READY, /* go on */
-    FILM_OPTIONS_SHOWN, /* --help was printed: exit 0 */
-    FILM_OPTIONS_WRONG  /* a sentence was printed: exit 2 */
-} film_options_result;
-
 /* Reads argv[1] on. What is no option is moved to the front of argv + 1, in order;
- * *count says how many. Lists are the caller's to free. */
-film_options_result
+ * *count says how many. Lists are the caller's to free. False: the command is over,
+ * *code is its exit code (--help was printed, or a sentence about what is wrong). */
+bool
 film_options_parse(const film_command *command, const film_option *options, int argc,
-                   char **argv, size_t *count);
+                   char **argv, size_t *count, int *code);
 
 /* The command's page. */
 void

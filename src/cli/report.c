@@ -312,14 +312,10 @@ run(const film_command *command, int argc, char **argv)
     };
     film_reading reading;
     size_t count;
+    int code;
 
-    switch (film_options_parse(command, options, argc, argv, &count)) {
-    case FILM_OPTIONS_SHOWN:
-        return FILM_EXIT_DONE;
-    case FILM_OPTIONS_WRONG:
-        return FILM_EXIT_WRONG;
-    case FILM_OPTIONS_READY:
-        break;
+    if (!film_options_parse(command, options, argc, argv, &count, &code)) {
+        return code;
     }
     if (!film_reading_open(&reading, command, argv + 1, count)) {
         return FILM_EXIT_WRONG;

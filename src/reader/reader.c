@@ -15,13 +15,13 @@
 
 /* How often a recording that keeps changing is read again before what was found has to
  * do. */
+#define MOST_LOADS 16u
+/* The same where nobody holds the lock (a file system may have none). */
+#define UNLOCKED_LOADS 3u
 /* A real handler is PUSH_EXC_INFO, which has no line, then an instruction that has the
  * line; cleanup code of the compiler has none, and looking further would find code that
  * is not the handler. */
 #define HANDLER_UNITS 2u
-#define MOST_LOADS 16u
-/* The same where nobody holds the lock (a file system may have none). */
-#define UNLOCKED_LOADS 3u
 
 void
 film_reader_note(film_reader *reader, const film_chunk_info *chunk, size_t number,
