@@ -457,8 +457,9 @@ def test_svg_is_drawn_by_graphviz(recorded):
     assert root.tag.endswith("svg")
     kinds = collections.Counter(element.get("class") for element in root.iter())
     dot = recorded.export("dot").read_text()
-    assert kinds["node"] == dot.count("label=") - dot.count(" -> ") >= 3
-    assert kinds["edge"] == dot.count(" -> ") >= 2
+    # How many there are depends on the time each took: below a share they are left out.
+    assert kinds["node"] == dot.count("label=") - dot.count(" -> ") >= 2
+    assert kinds["edge"] == dot.count(" -> ") >= 1
 
 
 # --- chrome and collapsed -----------------------------------------------------------------
