@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <filmstrip/reader.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -138,18 +139,60 @@ read_table(film_reader *reader, size_t index)
     return FILM_OK;
 }
 
+typedef struct table_chunk {
+    uint64_t first;
+    size_t index;
+} table_chunk;
+
+static int
+by_first(const void *a, const void *b)
+{
+    const table_chunk *left = a, *right = b;
+
+    return (left->first > right->first) - (left->first < right->first);
+}
+
+/* The chunks of tables that are new, in the order of their records: a ring copies old
+ * ones forward, behind newer ones that refer to them. */
+static film_status
+read_table_chunks(film_reader *reader)
+{
+    const film_directory *directory = &reader->directory;
+    table_chunk *chunks = NULL;
+    size_t count = 0, capacity = 0;
+    film_status status = FILM_OK;
+
+    for (; reader->tables_read < directory->count; reader->tables_read++) {
+        const film_chunk_info *chunk = &directory->chunks[reader->tables_read];
+        if (chunk->type == FILM_CHUNK_TABLE || chunk->type == FILM_CHUNK_META) {
+            table_chunk *grown =
+                film_grow(chunks, &capacity, count + 1, sizeof(*chunks));
+            if (grown == NULL) {
+                status = FILM_NO_MEMORY;
+                break;
+            }
+            chunks = grown;
+            chunks[count].first = chunk->type == FILM_CHUNK_TABLE ? chunk->first : 0;
+            chunks[count++].index = reader->tables_read;
+        }
+    }
+    if (count > 1) {
+        qsort(chunks, count, sizeof(*chunks), by_first);
+    }
+    for (size_t i = 0; i < count && status == FILM_OK; i++) {
+        status = read_table(reader, chunks[i].index);
+    }
+    film_free(chunks);
+    return status;
+}
+
 static film_status
 read_tables(film_reader *reader)
 {
     const film_window_copy *windows;
     size_t count;
 
-    for (; reader->tables_read < reader->directory.count; reader->tables_read++) {
-        uint8_t type = reader->directory.chunks[reader->tables_read].type;
-        if (type == FILM_CHUNK_TABLE || type == FILM_CHUNK_META) {
-            FILM_TRY(read_table(reader, reader->tables_read));
-        }
-    }
+    FILM_TRY(read_table_chunks(reader));
     windows = film_windows_of(&reader->windows, FILM_STREAM_TABLE, &count);
     for (size_t i = 0; i < count; i++) {
         film_status status = film_tables_add_window(&reader->tables, windows[i].first,

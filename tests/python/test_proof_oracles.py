@@ -27,7 +27,7 @@ PROGRAM = """
     import threading
 
     def leaf(n):
-        return sum(range(n * 20))
+        return sum(range(n * 200))
 
     def rec(n):
         return leaf(n) + (rec(n - 1) if n else 0)
