@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -105,6 +107,53 @@ is_still_ours(const film_sink *sink)
            (uint64_t)found.st_ino == sink->inode;
 }
 
+static film_status
+refuse_existing(const char *path, film_error *error)
+{
+    return film_fail(error, FILM_EXISTS, "%s exists; use --force to replace it", path);
+}
+
+/* A file without a name in the folder of `path`; -1 where that is not to be had. */
+static int
+open_unnamed(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = slash == NULL ? 0 : (size_t)(slash - path);
+    char folder[PATH_MAX];
+
+    /* Without /proc such a file cannot get a name later. */
+    if (length >= sizeof(folder) || access("/proc/self/fd", X_OK) != 0) {
+        return -1;
+    }
+    memcpy(folder, path, length);
+    folder[length] = '\0';
+    return open(slash == NULL ? "."
+                : length == 0 ? "/"
+                              : folder,
+                O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
+static film_status
+open_named(film_sink *sink, const char *path, bool replace, int *file,
+           film_error *error)
+{
+    if (replace) {
+        FILM_TRY(remove_existing(path, error));
+    }
+    *file = must_fail()
+                ? -1
+                : open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (*file < 0 && errno == EEXIST) {
+        return refuse_existing(path, error);
+    }
+    if (*file < 0) {
+        return film_fail(error, status_of_errno(errno), "cannot write %s: %s", path,
+                         strerror(errno));
+    }
+    sink->named = true;
+    return FILM_OK;
+}
+
 film_status
 film_sink_create(film_sink *sink, const char *path, bool replace, film_error *error)
 {
@@ -113,19 +162,13 @@ film_sink_create(film_sink *sink, const char *path, bool replace, film_error *er
     int file;
 
     sink->file = -1;
-    if (replace) {
-        FILM_TRY(remove_existing(path, error));
+    sink->named = false;
+    if (!replace && lstat(path, &found) == 0) {
+        return refuse_existing(path, error);
     }
-    file = must_fail()
-               ? -1
-               : open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    file = open_unnamed(path);
     if (file < 0) {
-        if (errno == EEXIST) {
-            return film_fail(error, FILM_EXISTS, "%s exists; use --force to replace it",
-                             path);
-        }
-        return film_fail(error, status_of_errno(errno), "cannot write %s: %s", path,
-                         strerror(errno));
+        FILM_TRY(open_named(sink, path, replace, &file, error));
     }
     file = move_up(file);
     if (fstat(file, &found) == 0) {
@@ -137,6 +180,29 @@ film_sink_create(film_sink *sink, const char *path, bool replace, film_error *er
      */
     (void)fcntl(file, F_SETLK, &lock);
     sink->file = file;
+    return FILM_OK;
+}
+
+film_status
+film_sink_name(film_sink *sink, const char *path, bool replace, film_error *error)
+{
+    char self[32];
+
+    if (sink->named) {
+        return FILM_OK;
+    }
+    if (replace) {
+        FILM_TRY(remove_existing(path, error));
+    }
+    snprintf(self, sizeof(self), "/proc/self/fd/%d", sink->file);
+    if (must_fail() || linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) != 0) {
+        if (errno == EEXIST) {
+            return refuse_existing(path, error);
+        }
+        return film_fail(error, status_of_errno(errno), "cannot write %s: %s", path,
+                         strerror(errno));
+    }
+    sink->named = true;
     return FILM_OK;
 }
 

@@ -19,12 +19,19 @@ typedef struct film_sink {
     /* Which file it is: a program that closes descriptors it did not open could make
      * ours the number of another file. */
     uint64_t device, inode;
+    bool named; /* the file has its name */
 } film_sink;
 
-/* Creates `path` anew: 0600, O_EXCL, O_NOFOLLOW, O_CLOEXEC, locked for the process.
- * With `replace` an existing regular file is removed first. */
+/* Creates the file for `path`: 0600, O_EXCL, O_NOFOLLOW, O_CLOEXEC, locked for the
+ * process. Where the file system allows, it has no name yet (O_TMPFILE): a process
+ * killed before film_sink_name leaves nothing. With `replace` an existing regular file
+ * is removed when the new one takes its name. */
 FILM_NODISCARD film_status
 film_sink_create(film_sink *sink, const char *path, bool replace, film_error *error);
+
+/* Gives the file its name, if it has none yet. FILM_EXISTS if another one has it. */
+FILM_NODISCARD film_status
+film_sink_name(film_sink *sink, const char *path, bool replace, film_error *error);
 
 void
 film_sink_close(film_sink *sink);

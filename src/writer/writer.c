@@ -108,6 +108,9 @@ set_up(film_writer *writer, const film_writer_options *options, film_error *erro
         status = write_first_blocks(writer);
     }
     if (status == FILM_OK) {
+        status = film_sink_name(&writer->sink, options->path, options->replace, error);
+    }
+    if (status == FILM_OK) {
         status = film_log_init(&writer->log, &writer->sink, &writer->block);
     }
     if (status == FILM_OK) {
@@ -163,7 +166,7 @@ film_writer_open(const film_writer_options *options, film_writer **out,
     }
     if (status == FILM_OK) {
         status = set_up(writer, options, error);
-        if (status != FILM_OK) {
+        if (status != FILM_OK && writer->sink.named) {
             (void)unlink(options->path); /* ours, and useless */
         }
     }

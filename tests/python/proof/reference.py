@@ -179,7 +179,7 @@ class TraceModel(Model):
 
     def __init__(self, filename):
         super().__init__(filename)
-        self.pending = {}  # id of a frame object -> place of its last exception
+        self.executed = {}  # id of a frame object -> its last instruction
         self.tables = {}
 
     def start(self):
@@ -203,12 +203,15 @@ class TraceModel(Model):
         code = frame.f_code
         if code.co_filename != self.filename:
             return None
-        frame.f_trace_lines = True
+        frame.f_trace_lines = False
+        frame.f_trace_opcodes = True
         bytecode = code.co_code
         offset = max(frame.f_lasti, 0)
         name = dis.opname[bytecode[offset]]
-        if event == "call":
-            self.pending.pop(id(frame), None)
+        if event == "opcode":
+            self.executed[id(frame)] = name
+        elif event == "call":
+            self.executed.pop(id(frame), None)
             if name == "RESUME" and bytecode[offset + 1] == 0:
                 self.tell("call", frame)
             elif name == "RESUME":
@@ -216,12 +219,9 @@ class TraceModel(Model):
             else:
                 # The exception is not among what settrace gives here; `raise` follows.
                 self.tell("throw", frame, -1, "?")
-        elif event == "line":
-            self.pending.pop(id(frame), None)
         elif event == "exception":
             kind = argument[0].__name__
             self.tell("raise", frame, -1, kind)
-            self.pending[id(frame)] = offset
             swallowed = name in ("FOR_ITER", "SEND") and issubclass(
                 argument[0], StopIteration
             )
@@ -229,15 +229,15 @@ class TraceModel(Model):
             if target is not None and not swallowed:
                 self.tell("handled", frame, handler_line(code, target), kind)
         elif event == "return":
-            if name == "RETURN_VALUE":
+            # A reraise puts f_lasti back to where the exception came from, a yield
+            # maybe: what was executed last decides.
+            last = self.executed.pop(id(frame), None)
+            if last == "RETURN_VALUE":
                 self.tell("return", frame)
-            elif name == "YIELD_VALUE" and (
-                argument is not None or self.pending.get(id(frame)) != offset
-            ):
+            elif last == "YIELD_VALUE":
                 self.tell("yield", frame)
             else:
                 self.tell("unwind", frame, -1, "?")
-            self.pending.pop(id(frame), None)
         return self.trace
 
 
