@@ -53,7 +53,9 @@ def bar_rows(bars: list[dict]) -> list[tuple[str, str, str, str, str]]:
             bar, met = "none", ""
         else:
             bar = f"{line['sign']} {in_unit(line['bar'], line['unit'])}"
-            met = {True: "yes", False: "**no**", None: ""}[line["met"]]
+            met = {True: "yes", False: "**no**", None: ""}.get(
+                line["met"], "**in part**"
+            )
         measured = in_unit(line["measured"], line["unit"]) or "not measured"
         rows.append((line["measure"], bar, measured, met, line["note"]))
     return rows
@@ -196,14 +198,19 @@ def film_table(film: dict) -> str:
     return table(["", "time", "events a second", "peak memory"], rows)
 
 
-def clock_sentence(clocks: dict[str, str]) -> str:
+def clock_sentence(clocks: dict[str, str], priority: bool) -> str:
     if "thread" in clocks.values():
         return (
             "The machine was not ours alone: even bare runs lost time to others. So "
-            "the ratios are of the CPU time of the program's own thread; those of the "
+            "the ratios are of the CPU time of the program's own thread, which is what "
+            "the wall shows when the sealing thread has a core; those of the crowded "
             "wall clock stand below each table."
         )
-    return "The clock is the one on the wall."
+    return "The clock is the one on the wall" + (
+        ", the processes having real-time priority over what else the machine did."
+        if priority
+        else "."
+    )
 
 
 def markdown(results: dict) -> str:
@@ -284,7 +291,7 @@ def markdown(results: dict) -> str:
         f"{settings['runs']} runs or more; the tools take turns, {settings['rounds']} "
         "rounds. A ratio is the best run with the tool over the best bare run of the "
         "same processes; means are geometric. "
-        + clock_sentence(figures.get("clocks", {}))
+        + clock_sentence(figures.get("clocks", {}), settings.get("priority", False))
         + "\n"
         "- filmstrip: `filmstrip.start(all=True)`; the recording goes on, with its "
         "sealing thread, while the time is taken; runs are added until the recording "

@@ -248,9 +248,20 @@ class Bars:
         self.lines: list[dict] = []
 
     def at_most(
-        self, measure: str, limit: float | None, value: float | None, unit: str, note=""
+        self,
+        measure: str,
+        limit: float | None,
+        value: float | None,
+        unit: str,
+        note: str = "",
+        upper: float | None = None,
     ) -> None:
+        """`upper`: what it would be at worst, where the measurement leaves that open;
+        a bar that only the better figure meets counts as met in part."""
         self._add(measure, "≤", limit, value, unit, note)
+        line = self.lines[-1]
+        if line["met"] and upper is not None and limit is not None and upper > limit:
+            line["met"] = "in part"
 
     def at_least(
         self, measure: str, limit: float, value: float | None, unit: str, note=""
@@ -277,7 +288,8 @@ class Bars:
 def compare(figures: dict) -> list[dict]:
     """Every bar, one line each."""
     bars = Bars()
-    compare_times(bars, figures.get("times", {}))
+    clock = figures.get("clocks", {}).get("times", "wall")
+    compare_times(bars, figures.get("times", {}), clock)
     compare_idle(bars, figures.get("idle", {}))
     compare_film(bars, figures.get("film", {}))
     compare_memory(bars, figures.get("memory", {}))
@@ -292,13 +304,21 @@ def compare(figures: dict) -> list[dict]:
     return bars.lines
 
 
-def compare_times(bars: Bars, times: dict) -> None:
+def compare_times(bars: Bars, times: dict, clock: str) -> None:
     def mean(python: str, tool: str, key: str = "ratio") -> float | None:
         return times.get(python, {}).get("means", {}).get(tool, {}).get(key)
 
-    def floor_note(python: str, floor: str) -> str:
-        value = mean(python, floor)
-        return f"floor {value:.2f}x" if value else ""
+    def on_the_wall(python: str, tool: str) -> float | None:
+        """Where another clock was taken: what the crowded machine's wall clock said,
+        with no core to spare for the sealing thread."""
+        return mean(python, tool, "wall_ratio") if clock == "thread" else None
+
+    def floor_note(python: str, floor: str, tool: str = "filmstrip") -> str:
+        value, wall = mean(python, floor), on_the_wall(python, tool)
+        notes = [f"floor {value:.2f}x"] if value else []
+        if wall:
+            notes.append(f"without a core to spare {wall:.2f}x on the wall")
+        return "; ".join(notes)
 
     for python in MONITORING:
         value = mean(python, "filmstrip")
@@ -309,6 +329,7 @@ def compare_times(bars: Bars, times: dict) -> None:
             value,
             "x",
             floor_note(python, "floor"),
+            on_the_wall(python, "filmstrip"),
         )
         bars.at_most(
             f"{python}, over VizTracer's time while running",
@@ -326,7 +347,8 @@ def compare_times(bars: Bars, times: dict) -> None:
             LEGACY_RATIO[tool],
             mean("3.11", tool),
             "x",
-            floor_note("3.11", floor),
+            floor_note("3.11", floor, tool),
+            on_the_wall("3.11", tool),
         )
     shares, sizes = {}, {}
     for python, part in times.items():

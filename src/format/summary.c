@@ -77,13 +77,14 @@ add_cover(film_summary *summary, size_t depth, uint32_t code, uint64_t ticks)
 }
 
 void
-film_summary_stay(film_summary *summary, const film_state *state,
-                  const film_frame *frame, size_t depth)
+film_summary_cover(film_summary *summary, const film_state *state, uint64_t ticks)
 {
-    uint64_t from = frame->enter_tick > summary->begin_tick ? frame->enter_tick
-                                                            : summary->begin_tick;
+    size_t shown =
+        state->depth < FILM_SUMMARY_DEPTHS ? state->depth : FILM_SUMMARY_DEPTHS;
 
-    add_cover(summary, depth, frame->code, state->tick - from);
+    for (size_t depth = 0; depth < shown; depth++) {
+        add_cover(summary, depth, state->frames[depth].code, ticks);
+    }
 }
 
 void
@@ -209,12 +210,7 @@ void
 film_summary_finish(film_summary *summary, const film_state *state, film_buffer *out)
 {
     film_buffer body = {0};
-    size_t shown =
-        state->depth < FILM_SUMMARY_DEPTHS ? state->depth : FILM_SUMMARY_DEPTHS;
 
-    for (size_t depth = 0; depth < shown; depth++) {
-        film_summary_stay(summary, state, &state->frames[depth], depth);
-    }
     put_kinds(summary, &body);
     put_section(out, FILM_SECTION_KINDS, &body);
     put_functions(summary, &body);

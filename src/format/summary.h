@@ -79,10 +79,11 @@ film_summary_share(film_summary *summary, uint32_t code)
     return film_summary_touch(summary, code);
 }
 
-/* Notes a frame's stay at `depth`, as far as it lies in this chunk. */
+/* Time with this stack, before the next row. The sealing thread tells it every few rows
+ * and for every long stretch: what lies between is short, and a share of 1 in 255 is
+ * all that is kept. */
 void
-film_summary_stay(film_summary *summary, const film_state *state,
-                  const film_frame *frame, size_t depth);
+film_summary_cover(film_summary *summary, const film_state *state, uint64_t ticks);
 
 /* Notes that the state's last row pushed or closed a frame, or did neither. */
 static inline void
@@ -93,24 +94,12 @@ film_summary_note_depth(film_summary *summary, const film_state *state)
     if (depth > summary->greatest_depth) {
         summary->greatest_depth = depth;
     }
-    if (state->has_closed) {
-        if (depth < summary->least_depth) {
-            summary->least_depth = depth;
-        }
-        if (depth < FILM_SUMMARY_DEPTHS) {
-            film_rival *usual = &summary->rivals[depth][0];
-            if (usual->code == state->closed.code && usual->ticks != 0 &&
-                state->closed.enter_tick >= summary->begin_tick) {
-                usual->ticks += state->tick - state->closed.enter_tick;
-            }
-            else {
-                film_summary_stay(summary, state, &state->closed, depth);
-            }
-        }
+    if (depth < summary->least_depth) {
+        summary->least_depth = depth;
     }
 }
 
-/* Ends the chunk: accounts the frames still open, appends the bytes to `out`. */
+/* Ends the chunk: appends the bytes to `out`. */
 void
 film_summary_finish(film_summary *summary, const film_state *state, film_buffer *out);
 

@@ -67,28 +67,26 @@ enlarge_places(film_totals *totals)
 }
 
 void
-film_totals_close(film_totals *totals, const film_state *state)
+film_totals_settle(film_totals *totals, film_place_total *recent)
 {
-    const film_frame *closed = &state->closed;
     film_place_total *place;
-    uint32_t code, offset;
 
-    if (closed->site == 0 || state->depth == 0) {
-        return; /* nobody recorded called it, or not from a known place */
+    if (recent->hits == 0) {
+        return;
     }
     if (totals->place_count * 2 >= totals->place_capacity && !enlarge_places(totals)) {
         return;
     }
-    code = state->frames[state->depth - 1].code;
-    offset = closed->site - 1;
-    place = slot_of(totals->places, totals->place_capacity, code, offset);
+    place =
+        slot_of(totals->places, totals->place_capacity, recent->code, recent->offset);
     if (place->hits == 0) {
-        place->code = code;
-        place->offset = offset;
+        place->code = recent->code;
+        place->offset = recent->offset;
         totals->place_count++;
     }
-    place->hits++;
-    place->ticks += state->tick - closed->enter_tick;
+    place->hits += recent->hits;
+    place->ticks += recent->ticks;
+    recent->hits = recent->ticks = 0;
 }
 
 void
@@ -144,9 +142,13 @@ encode_places(const film_totals *totals, film_buffer *out)
 }
 
 void
-film_totals_encode(const film_totals *totals, film_buffer *out)
+film_totals_encode(film_totals *totals, film_buffer *out)
 {
     size_t count = 0, last = 0;
+
+    for (size_t i = 0; i < FILM_RECENT_PLACES; i++) {
+        film_totals_settle(totals, &totals->recent[i]);
+    }
 
     for (size_t i = 0; i < totals->function_capacity; i++) {
         const film_function_total *total = &totals->functions[i];

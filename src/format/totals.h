@@ -26,11 +26,15 @@ typedef struct film_place_total {
     uint64_t ticks;
 } film_place_total;
 
+/* Places met lately, by a hash of code and offset: most returns find theirs here. */
+#define FILM_RECENT_PLACES 256u
+
 typedef struct film_totals {
     film_function_total *functions; /* owned; by code id */
     size_t function_capacity;
     film_place_total *places; /* owned; open addressing */
     size_t place_capacity, place_count;
+    film_place_total recent[FILM_RECENT_PLACES];
     bool failed; /* memory ran out; what is there is a lower bound */
 } film_totals;
 
@@ -39,13 +43,36 @@ typedef struct film_totals {
 void
 film_totals_add(film_totals *totals, const film_summary *summary);
 
+/* Puts a recent place's counts into the table and makes it free. */
+void
+film_totals_settle(film_totals *totals, film_place_total *recent);
+
 /* Counts the frame that film_state_apply has just closed (state->has_closed) as a hit
  * of the place that called or resumed it. */
-void
-film_totals_close(film_totals *totals, const film_state *state);
+static inline void
+film_totals_close(film_totals *totals, const film_state *state)
+{
+    const film_frame *closed = &state->closed;
+    film_place_total *recent;
+    uint32_t code, offset;
+
+    if (closed->site == 0 || state->depth == 0) {
+        return; /* nobody recorded called it, or not from a known place */
+    }
+    code = state->frames[state->depth - 1].code;
+    offset = closed->site - 1;
+    recent = &totals->recent[(code * 31 + offset) % FILM_RECENT_PLACES];
+    if (__builtin_expect(recent->code != code || recent->offset != offset, 0)) {
+        film_totals_settle(totals, recent);
+        recent->code = code;
+        recent->offset = offset;
+    }
+    recent->hits++;
+    recent->ticks += state->tick - closed->enter_tick;
+}
 
 void
-film_totals_encode(const film_totals *totals, film_buffer *out);
+film_totals_encode(film_totals *totals, film_buffer *out);
 
 void
 film_totals_reset(film_totals *totals);

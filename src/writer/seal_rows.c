@@ -8,6 +8,11 @@
 #include "base/hash.h"
 #include "writer/writer_state.h"
 
+/* The cover of each depth is told every so many rows, and at once for a stretch of so
+ * many ticks, which belongs to one stack. */
+#define COVER_ROWS 64u
+#define COVER_TICKS 1024u
+
 /* Where rows come from and how their clock is read; locals of the loop. */
 typedef struct row_source {
     film_window *window;
@@ -15,6 +20,9 @@ typedef struct row_source {
     film_segment segment;
     uint64_t segment_end;
     uint32_t tick_ns;
+    /* Time not yet told to the summary's cover, and the rows it was gathered over. */
+    uint64_t uncovered;
+    uint32_t uncovered_rows;
     /* Ends of the columns that calls and returns go to. Room for a whole chunk of them
      * is reserved, so they are written without a look at their capacity. */
     uint8_t *kinds, *times, *codes, *sites, *offsets;
@@ -131,6 +139,18 @@ elapsed(film_writer *writer, row_source *source, const film_state *state, uint64
 }
 
 static inline void
+note_cover(film_writer *writer, row_source *source, const film_state *state,
+           uint64_t ticks)
+{
+    source->uncovered += ticks;
+    if (++source->uncovered_rows >= COVER_ROWS || ticks >= COVER_TICKS) {
+        film_summary_cover(&writer->summary, state, source->uncovered);
+        source->uncovered = 0;
+        source->uncovered_rows = 0;
+    }
+}
+
+static inline void
 mix(film_stream *stream, uint8_t kind, uint32_t offset, uint64_t hash)
 {
     stream->flow_digest =
@@ -156,6 +176,7 @@ take_any(film_writer *writer, film_stream *stream, row_source *source,
         if (share != NULL) {
             share->own += row.delta;
         }
+        note_cover(writer, source, state, row.delta);
     }
     FILM_TRY(film_state_apply(state, &row, &event, &is_event));
     leave_columns(writer, source);
@@ -249,6 +270,7 @@ take_common(film_writer *writer, film_stream *stream, row_source *source, uint8_
         }
         share->own += delta;
         hash = share->hash;
+        note_cover(writer, source, state, delta);
     }
     state->tick += delta;
     source->times = film_varint_encode(source->times, delta);
@@ -299,6 +321,7 @@ film_seal_rows(film_writer *writer, film_stream *stream, uint32_t wanted,
     source.segment = film_timescale_segment(&writer->block.timescale, stream->raw,
                                             &source.segment_end);
     status = take_rows(writer, stream, &source, wanted, chunk);
+    film_summary_cover(&writer->summary, &stream->state, source.uncovered);
     leave_window(&source);
     leave_columns(writer, &source);
     return status;
