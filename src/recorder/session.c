@@ -69,11 +69,29 @@ renew(bool new_generation)
 static void
 write_meta(const film_string_list *meta)
 {
-    for (size_t index = 0; index + 1 < meta->count; index += 2) {
-        film_meta_pair pair = {meta->items[index], meta->items[index + 1]};
+    size_t count = meta->count / 2;
+    film_meta_pair *pairs = calloc(count + 1, sizeof(*pairs));
 
-        film_writer_meta(film_the_session.writer, &pair, 1);
+    if (pairs == NULL) {
+        return;
     }
+    for (size_t index = 0; index < count; index++) {
+        pairs[index].key = meta->items[2 * index];
+        pairs[index].value = meta->items[2 * index + 1];
+    }
+    film_writer_meta(film_the_session.writer, pairs, count);
+    free(pairs);
+}
+
+bool
+film_session_has_stopped(void)
+{
+    film_writer_stats stats = {0};
+
+    if (film_the_session.writer != NULL) {
+        film_writer_get_stats(film_the_session.writer, &stats);
+    }
+    return stats.stopped;
 }
 
 static film_status
@@ -95,6 +113,13 @@ open_writer(const char *path, bool replace, film_error *error)
         session->writer = writer;
         session->started_ns = film_clock_monotonic_ns();
         write_meta(&session->options.meta);
+        if (film_session_has_stopped()) {
+            /* Better no run than one that is not recorded. */
+            session->writer = NULL;
+            status = film_writer_close(writer, NULL, 0, error);
+            (void)unlink(path); /* ours, and empty */
+            return status == FILM_OK ? FILM_IO : status;
+        }
         renew(true);
     }
     return status;

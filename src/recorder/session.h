@@ -75,6 +75,10 @@ film_session_stop(const film_string_list *meta, film_writer_stats *stats, char *
 bool
 film_session_is_active(void);
 
+/* True when the disk was full or failed: events are counted, not kept. */
+bool
+film_session_has_stopped(void);
+
 /* The file being written; borrowed until stop. */
 const char *
 film_session_path(void);

@@ -147,6 +147,15 @@ def excuse(file, case):
     return None
 
 
+def compare(file, alone, with_us):
+    """case -> (outcome alone, outcome recorded), where they differ without excuse."""
+    return {
+        case: (alone.get(case), with_us.get(case))
+        for case in sorted(alone.keys() | with_us.keys())
+        if alone.get(case) != with_us.get(case) and excuse(file, case) is None
+    }
+
+
 @pytest.mark.parametrize("file", FILES + (SOAK if films.SOAK else []))
 def test_cpythons_own_tests(file, tmp_path):
     if not has_tests():
@@ -155,29 +164,25 @@ def test_cpythons_own_tests(file, tmp_path):
         pytest.skip(f"Python {VERSION} has no {file}")
     film = tmp_path / "films" / "tests.film"
     film.parent.mkdir()
-    plain, alone = run_tests(file, tmp_path / "plain", {})
-    recorded, with_us = run_tests(
-        file,
-        tmp_path / "recorded",
-        {
-            "FILMSTRIP": "1",
-            "FILMSTRIP_OPTIONS": f"path={film}\nall=1\nfree_name=1\nargv=1",
-        },
-    )
-    different = {
-        case: (alone.get(case), with_us.get(case))
-        for case in sorted(alone.keys() | with_us.keys())
-        if alone.get(case) != with_us.get(case) and excuse(file, case) is None
+    switch = {
+        "FILMSTRIP": "1",
+        "FILMSTRIP_OPTIONS": f"path={film}\nall=1\nfree_name=1\nargv=1",
     }
+    plain, alone = run_tests(file, tmp_path / "plain", {})
+    recorded, with_us = run_tests(file, tmp_path / "recorded", switch)
+    different = compare(file, alone, with_us)
+    if different:
+        # Some of them measure time and fail on a busy machine, recorded or not: what
+        # differs is looked at again, and what we break stays broken.
+        _, alone_again = run_tests(file, tmp_path / "plain again", {})
+        _, with_us_again = run_tests(file, tmp_path / "recorded again", switch)
+        again = compare(file, alone_again, with_us_again)
+        different = {case: again[case] for case in different if case in again}
     assert not different, (
         f"(plain, recorded): {different}\n{recorded.stdout[-6000:]}\n{recorded.stderr[-2000:]}"
     )
-    excused = [
-        case
-        for case in alone
-        if alone[case] != with_us.get(case) and excuse(file, case) is not None
-    ]
-    assert excused or recorded.returncode == plain.returncode, recorded.stdout[-2000:]
+    if alone == with_us:
+        assert recorded.returncode == plain.returncode, recorded.stdout[-2000:]
     # It was recorded, every process of it, and every film is whole.
     assert film.exists()
     calls = (
@@ -198,7 +203,11 @@ def test_the_comparison_can_fail(tmp_path):
         "</testcase><testcase name='c'><skipped/></testcase><testcase name='a'><error/>"
         "</testcase></testsuite></testsuites>"
     )
-    assert outcomes(report) == {
+    found = outcomes(report)
+    assert compare("test_x", found, {**found, "a": "failure"}) == {
+        "a": ("passed", "failure")
+    }
+    assert found == {
         "a": "passed",
         "b": "failure",
         "c": "skipped",

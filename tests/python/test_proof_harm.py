@@ -237,7 +237,7 @@ def test_deep_recursion_is_recorded_to_any_depth(runner):
         print(down(50_000))
     """
     _, recorded = compare(runner, program)
-    assert films.calls_of(dump_events(recorded.film), "down") == 50_001
+    assert films.count_calls(recorded.film, "down") == 50_001
 
 
 # --- signals --------------------------------------------------------------------------

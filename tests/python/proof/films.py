@@ -6,10 +6,11 @@ import collections
 import json
 import os
 import pathlib
+import subprocess
 from collections.abc import Iterable
 from typing import Any
 
-from conftest import Event, clean_environment, run_program
+from conftest import PROGRAM, Event, clean_environment, run_program
 
 SOAK = os.environ.get("FILMSTRIP_SOAK", "") not in ("", "0")
 
@@ -30,12 +31,8 @@ def check(path: str | os.PathLike[str]) -> str:
     return result.stdout
 
 
-def count_kinds(path: str | os.PathLike[str]) -> collections.Counter[str]:
-    """How many events of each kind, without building an object for each."""
-    import subprocess
-
-    from conftest import PROGRAM
-
+def dump_text(path: str | os.PathLike[str]) -> bytes:
+    """All of `filmstrip dump`, for films too large to make an object of each event."""
     done = subprocess.run(
         [PROGRAM, "dump", path],
         capture_output=True,
@@ -43,10 +40,21 @@ def count_kinds(path: str | os.PathLike[str]) -> collections.Counter[str]:
         timeout=120,
     )
     assert done.returncode == 0, (path, done.stderr)
+    return done.stdout
+
+
+def count_kinds(path: str | os.PathLike[str]) -> collections.Counter[str]:
+    """How many events of each kind."""
+    text = dump_text(path)
     counts: collections.Counter[str] = collections.Counter()
     for kind in (*FRAME_KINDS, "lost", "lost_control", "thread_start"):
-        counts[kind] = done.stdout.count(b'"kind":"%s"' % kind.encode())
+        counts[kind] = text.count(b'"kind":"%s"' % kind.encode())
     return counts
+
+
+def count_calls(path: str | os.PathLike[str], name: str) -> int:
+    """How many calls of a function of the main module."""
+    return dump_text(path).count(b'"function":"__main__.%s"' % name.encode())
 
 
 def calls_of(events: Iterable[Event], name: str) -> int:
