@@ -262,8 +262,8 @@ decide(film_code *known, PyCodeObject *code, const film_frame *frame)
     }
     file->source_told = true;
     known->id = describe(code, shown, module);
-    /* A writer that has stopped describes nothing more: the code stays a target, so that
-     * its events are counted as lost. */
+    /* A writer that has stopped describes nothing more: the code stays a target, so
+     * that its events are counted as lost. */
     known->target = known->id != UINT32_MAX || film_session_has_stopped();
     if (!known->target) {
         film_writer_count_lost(film_the_session.writer, 1);
