@@ -86,9 +86,9 @@ def times_text(times: Figures) -> list[str]:
         f"CPU time of the program's own thread over the bare program, every call of "
         f"{programs} programs recorded (`--all`; VizTracer without C functions), "
         "geometric mean. filmstrip packs what was recorded in a thread beside it: *all "
-        "threads* adds that one, and *wall clock* is what was seen on a busy machine with "
-        "the measured programs at a higher priority than the rest. *Empty callbacks* is "
-        "what Python itself takes for telling of the events, so no such tool can be "
+        "threads* adds that one, and *wall clock* is what was seen on a busy machine "
+        "with the measured programs at a higher priority than the rest. *Empty "
+        "callbacks* is what Python itself takes for telling of the events, so no such tool can be "
         "faster.",
         ratio_table(times),
     ]
