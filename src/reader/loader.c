@@ -75,10 +75,23 @@ check_sums(film_loader *loader)
     return FILM_OK;
 }
 
+/* A file may have been cut in a chunk's padding, which nobody needs: how many bytes of
+ * it are missing. */
+static size_t
+missing_padding(const film_file *file, const film_chunk_info *info)
+{
+    uint64_t end = film_file_physical(file, info->offset) + info->stored_bytes;
+
+    return end > file->bytes && end - file->bytes < FILM_CHUNK_ALIGN
+               ? (size_t)(end - file->bytes)
+               : 0;
+}
+
 static film_status
 load_once(film_loader *loader, const film_chunk_info *info)
 {
     film_buffer *stored = &loader->stored;
+    size_t missing = missing_padding(loader->file, info);
     film_status status;
 
     film_buffer_clear(stored);
@@ -91,13 +104,14 @@ load_once(film_loader *loader, const film_chunk_info *info)
     if (film_buffer_reserve(stored, info->stored_bytes) == NULL) {
         return FILM_NO_MEMORY;
     }
-    status =
-        film_file_read(loader->file, info->offset, stored->data, info->stored_bytes);
+    status = film_file_read(loader->file, info->offset, stored->data,
+                            info->stored_bytes - missing);
     if (status != FILM_OK) {
         return fail(loader, status,
                     status == FILM_TRUNCATED ? "the file ends in it"
                                              : "it cannot be read");
     }
+    memset(stored->data + info->stored_bytes - missing, 0, missing);
     stored->length = info->stored_bytes;
     if (film_chunk_decode(&loader->header, stored->data) != FILM_OK) {
         return fail(loader, FILM_CORRUPT, "its header is not readable");

@@ -592,6 +592,21 @@ def test_a_truncated_film(samples, tmp_path, share):
     assert len(result.stdout.splitlines()) >= sum(chunk[5] for chunk in whole)
 
 
+def test_a_cut_in_the_padding_loses_nothing(samples, tmp_path):
+    """A chunk is whole once its bytes are there, with or without the padding."""
+    data = samples["chunks"].read_bytes()
+    chunks = chunks_of(samples["chunks"])
+    padded = next(
+        c for c in chunks[4:] if c[1] == 4 and (160 + sum(c[6:])) % 64 not in (0, 63)
+    )
+    film = tmp_path / "cut.film"
+    film.write_bytes(data[: padded[0] + 160 + sum(padded[6:])])
+    dumped = run_program("dump", film).stdout
+    before = [c for c in chunks if c[1] == 4 and c[0] <= padded[0]]
+    assert len(dumped.splitlines()) >= sum(chunk[5] for chunk in before)
+    assert '"kind":"lost"' not in dumped
+
+
 def test_every_prefix_of_a_small_film(samples, tmp_path):
     """No cut makes the reader crash, hang or say nothing."""
     data = samples["small"].read_bytes()
