@@ -59,7 +59,7 @@ film_row_decode(const uint8_t **from, const uint8_t *end, film_row *row)
         decode_ext(&input, row);
         break;
     case FILM_ROW_SET:
-    case FILM_ROW_RESERVED:
+    case FILM_ROW_VALUES:
         return FILM_CORRUPT;
     }
     if (input.failed) {

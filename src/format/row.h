@@ -8,6 +8,8 @@
  *   YIELD        offset
  *   RESUME       frame, code, offset, site frame: zigzag, relative to the last resumed
  *   LINE         offset
+ *   SET          number << 3 | form, tokens  a write (token.h); no time of its own
+ *   VALUES       tokens, as many as its time bits say: they belong to the next event
  *   EXT          kind byte, length, body   everything else; skipped by length
  *
  * All numbers are varints. Bodies of EXT rows:
@@ -17,6 +19,8 @@
  *   THREAD_START            name, native id          THREAD_END  (empty)
  *   TASK                    id, name
  *   LOST LOST_CONTROL       count, reason
+ *   DELETE                  number << 3 | form, tokens without the value
+ *   CHANGE                  length before + 1 (0: none), flags (1: cut), token
  *   ADOPT                   code, offset + 1
  *   FOCUS DROP              distance from the top
  * type, name, function, reason are string ids; message is a value id + 1, 0 none.
@@ -42,8 +46,8 @@ typedef enum film_row_tag {
     FILM_ROW_LINE = 2,
     FILM_ROW_YIELD = 3,
     FILM_ROW_RESUME = 4,
-    FILM_ROW_SET = 5,      /* reserved for step 2 (values) */
-    FILM_ROW_RESERVED = 6, /* no row begins with it */
+    FILM_ROW_SET = 5,
+    FILM_ROW_VALUES = 6,
     FILM_ROW_EXT = 7
 } film_row_tag;
 

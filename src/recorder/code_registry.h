@@ -17,7 +17,8 @@ typedef struct film_code {
     const _Py_CODEUNIT *first; /* start of its bytecode, valid while the code lives */
     uint32_t id;               /* the file's number for it */
     bool target;
-    bool suspends; /* generator, coroutine or async generator */
+    bool suspends;          /* generator, coroutine or async generator */
+    struct film_plan *plan; /* owned; NULL: its writes are not recorded */
 } film_code;
 
 /* Describes a code object seen for the first time in this recording; `frame` (borrowed)

@@ -22,6 +22,13 @@ typedef struct film_stack_entry {
     uint64_t serial;
     uint32_t code_id;
     bool suspends;
+    /* Level values (observe.h); plan NULL: none of it holds. */
+    bool fresh;      /* a point's event follows for a line that was handled already */
+    bool dead;       /* an exception leaves the frame: its writes are told */
+    uint16_t done;   /* writes of the region told so far */
+    uint16_t raised; /* 3.11: place + 1 of the raise that led into the region */
+    struct film_plan *plan;     /* borrowed from the code's film_code */
+    struct film_region *region; /* NULL: not known where the frame is */
 } film_stack_entry;
 
 typedef struct film_context {
@@ -31,6 +38,8 @@ typedef struct film_context {
     film_stack_entry *last; /* last entry there is room for */
     film_stack_entry *entries; /* owned */
     uint64_t generation;       /* of the recording `thread` belongs to */
+    const void *returned; /* identity only: what the last frame that ended gave to its
+                             caller; NULL once that caller went on */
 } film_context;
 
 /* initial-exec: one load, no call. The struct is small, so that it fits the room glibc

@@ -18,14 +18,18 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <filmstrip/event.h>
 
 #include "base/clock.h"
 #include "base/varint.h"
 #include "format/row.h"
+#include "format/token.h"
 #include "format/window.h"
 #include "writer/writer.h"
+
+#define FILM_APPEND_TOKENS 60u /* bytes of tokens one row holds at most */
 
 /* The part of a thread's state the hot path touches; the rest is thread.c's. */
 struct film_thread {
@@ -157,6 +161,72 @@ film_append_resume(film_thread *thread, uint64_t frame, uint32_t code, uint32_t 
     film_append_commit(thread, to, 1);
     return true;
 }
+
+/* A line begins at `offset` of the top frame. Without `timed` it has the time of the
+ * row before it: the clock is most of what a line costs. */
+static inline bool
+film_append_line(film_thread *thread, uint32_t offset, bool timed)
+{
+    uint8_t *to;
+
+    if (!film_append_ready(thread)) {
+        return false;
+    }
+    to = timed ? film_append_tag(thread, FILM_ROW_LINE)
+               : film_row_put_tag(thread->cursor, FILM_ROW_LINE, 0);
+    to = film_varint_encode(to, offset);
+    film_append_commit(thread, to, 1);
+    return true;
+}
+
+/* One write: number and form as token.h tells, then its tokens, `length` bytes of them
+ * in all (at most FILM_APPEND_TOKENS). It has the time of the row before it. */
+static inline bool
+film_append_set(film_thread *thread, film_set_form form, uint32_t number,
+                const uint8_t *tokens, size_t length)
+{
+    uint8_t *to;
+
+    if (!film_append_ready(thread)) {
+        return false;
+    }
+    to = film_row_put_tag(thread->cursor, FILM_ROW_SET, 0);
+    to = film_varint_encode(to, (uint64_t)number << FILM_SET_SHIFT | (uint64_t)form);
+    memcpy(to, tokens, length);
+    film_append_commit(thread, to + length, 1);
+    return true;
+}
+
+/* `count` tokens (1 to 30) that belong to the next event: a call's arguments in the
+ * order of their slots, the value of a return or yield. No event itself; arguments that
+ * do not fit one row take several. */
+static inline bool
+film_append_values(film_thread *thread, uint32_t count, const uint8_t *tokens,
+                   size_t length)
+{
+    uint8_t *to;
+
+    if (!film_append_ready(thread)) {
+        return false;
+    }
+    to = thread->cursor;
+    *to++ = (uint8_t)(count << 3 | FILM_ROW_VALUES);
+    memcpy(to, tokens, length);
+    film_append_commit(thread, to + length, 0);
+    return true;
+}
+
+/* As film_append_set, without the value's token. */
+bool
+film_append_delete(film_thread *thread, film_set_form form, uint32_t number,
+                   const uint8_t *tokens, size_t length);
+
+/* An object's content changed in place: the token of its new content; what its length
+ * was before, -1 where it has none; cut: it could not be compared in full and may have
+ * changed. */
+bool
+film_append_change(film_thread *thread, const uint8_t *token, size_t length,
+                   int64_t length_before, bool cut);
 
 /* Rare rows, out of line (thread.c). Offsets are code units or FILM_NO_OFFSET;
  * type is a string id, message a value id + 1 or 0. */

@@ -196,6 +196,22 @@ film_writer_value(film_writer *writer, uint32_t type_string, const char *text,
     return writer->values.records;
 }
 
+uint64_t
+film_writer_value_record(film_writer *writer, uint32_t type_string, uint32_t flags,
+                         const uint8_t *body, size_t length)
+{
+    film_buffer *record = &writer->scratch;
+
+    film_buffer_clear(record);
+    film_buffer_put_varint(record, type_string);
+    film_buffer_put_varint(record, flags);
+    film_buffer_append(record, body, length);
+    if (!film_record_append(writer, &writer->values, FILM_RECORD_VALUE, record)) {
+        return 0;
+    }
+    return writer->values.records;
+}
+
 static char *
 copy_text(const char *text, size_t length)
 {

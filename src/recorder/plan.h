@@ -1,0 +1,151 @@
+/* plan.h: what the instructions of a code object write, worked out once from its
+ * bytecode, so that at run time only a few table lookups are left.
+ *
+ * A region begins wherever an event leaves us: a line start, a RESUME, an exception
+ * handler, an observation point. For each place where the next event of the frame can
+ * come from it knows the one list of writes that lies between:
+ *   stops   the next line or point: all writes on the way
+ *   inner   a call, raise, return or yield at an instruction: the writes before it
+ * Where two paths to a place differ in their writes, or a variable would be written
+ * twice before the next event, the planner puts an observation point AT the store in
+ * doubt (an INSTRUCTION event on 3.12+, an opcode event on 3.11) and plans again.
+ *
+ * A write whose owner, key or value cannot be read back from variables afterwards is
+ * read off the evaluation stack at a point of its own (`before` of the region that
+ * begins there). It counts once the instruction has been passed without a raise.
+ *
+ * Places are in code units. Plans hold no reference but to their own code object's
+ * names, which live as long as it does. Threads: built with the GIL, then constant
+ * but for the caches in film_write.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_RECORDER_PLAN_H
+#define FILMSTRIP_RECORDER_PLAN_H
+
+#include "recorder/compat.h"
+
+#define FILM_PLAN_NO_PLACE UINT16_MAX
+/* The longest code that gets a plan, in code units: places are 16 bits. Longer code is
+ * recorded at level lines, and told by info. */
+#define FILM_PLAN_MAX_UNITS 65000u
+
+typedef enum film_write_kind {
+    FILM_WRITE_FAST,      /* local `slot` */
+    FILM_WRITE_CELL,      /* what the cell in `slot` holds */
+    FILM_WRITE_GLOBAL,    /* `name` in the frame's globals */
+    FILM_WRITE_NAME,      /* `name` in the frame's locals mapping (class, module) */
+    FILM_WRITE_ATTRIBUTE, /* `name` of the object in local `slot` */
+    FILM_DELETE_FAST,
+    FILM_DELETE_CELL,
+    FILM_DELETE_GLOBAL,
+    FILM_DELETE_NAME,
+    FILM_DELETE_ATTRIBUTE, /* owner in local `slot` */
+    /* Only in `before`: read off the stack. `slot` is then the index in localsplus just
+     * above the top of the stack (the top item is localsplus[slot - 1]). */
+    FILM_WRITE_STACK_FAST,       /* top: value; `target` the local (x, x = ...) */
+    FILM_WRITE_STACK_NAME,       /* top: value; `name` (a namespace that is no dict) */
+    FILM_WRITE_STACK_ATTRIBUTE,  /* top: owner, then value */
+    FILM_WRITE_STACK_ITEM,       /* top: key, then owner, then value */
+    FILM_WRITE_STACK_SLICE,      /* top: stop, start, owner, value (STORE_SLICE) */
+    FILM_DELETE_STACK_ATTRIBUTE, /* top: owner */
+    FILM_DELETE_STACK_ITEM       /* top: key, then owner */
+} film_write_kind;
+
+/* One write, in the order the instructions make them. */
+typedef struct film_write {
+    uint8_t kind;    /* film_write_kind */
+    bool hidden;     /* the compiler's own: restores a comprehension's variable,
+                        clears `except ... as`: no event, unless it changes what the
+                        source shows (see plan_writes.c) */
+    bool cell_owner; /* ATTRIBUTE: the owner is in the cell in `slot` */
+    uint16_t slot;
+    uint16_t target;
+    uint16_t place;      /* the storing instruction */
+    uint16_t call_place; /* the CALL whose result is stored at once, else NO_PLACE */
+    PyObject *name;      /* borrowed from co_names, interned; NULL: none */
+    uint32_t name_id;    /* string id in the recording, 0 until asked for */
+    /* Attribute cache, filled by attributes.c. */
+    PyTypeObject *type; /* identity only */
+    uint32_t type_version;
+    int32_t value_index, value_offset;
+} film_write;
+
+/* The writes up to one place where the next event can come from. */
+typedef struct film_exit {
+    uint16_t place;
+    uint16_t count;         /* writes before it */
+    uint16_t count_entered; /* with the store itself, for code entered from within it: a
+                               finaliser runs after the slot was written */
+    const film_write *writes; /* borrowed from the plan; not const in their caches */
+} film_exit;
+
+/* Something a region loads and may change in place: a variable, or up to two attributes
+ * of it. */
+typedef struct film_touch {
+    uint8_t base;  /* FILM_WRITE_FAST, _CELL, _GLOBAL or _NAME */
+    uint8_t depth; /* 0: the variable itself; 1, 2: attributes */
+    uint16_t slot;
+    film_write step[2]; /* name and cache of each attribute; for GLOBAL and NAME bases
+                           the variable's name is in `name` */
+    PyObject *name;
+    /* What it was last time, so that most lines need no lookup (observe.c's own). */
+    const void *seen;
+} film_touch;
+
+typedef struct film_region {
+    uint16_t place; /* where it begins */
+    uint16_t stop_count, inner_count, touch_count;
+    bool early;        /* writes lie before an instruction that may run code */
+    bool point;        /* it begins at an observation point */
+    bool points_ahead; /* 3.11: opcode events are needed within it */
+    film_exit *stops;  /* most likely first */
+    film_exit *inner;  /* returns and yields first */
+    film_touch *touches;
+    film_write *before; /* the write read off the stack where it begins, or NULL */
+} film_region;
+
+enum film_place_flags {
+    FILM_PLACE_SWALLOWS = 1, /* FOR_ITER, SEND: a StopIteration raised here goes on */
+    FILM_PLACE_POINT = 2,    /* an observation point */
+    FILM_PLACE_START = 4,    /* RESUME of a call */
+    FILM_PLACE_RESUME = 8    /* any other RESUME */
+};
+
+typedef struct film_plan {
+    uint32_t unit_count;
+    uint32_t region_count, point_count;
+    film_region *regions;
+    film_region *entry;  /* of RESUME 0; NULL: none */
+    uint16_t *region_at; /* by place: index + 1 of the region that begins there */
+    uint16_t *owner;     /* by place: the instruction a cache entry belongs to */
+    uint16_t *handler;   /* by place: where an exception raised here goes + 1; 0: out */
+    uint8_t *flags;      /* by place: film_place_flags */
+    uint16_t *arguments; /* slots of the arguments, in order */
+    uint16_t argument_count;
+    bool unknown_edges; /* set at run time: recorded instruction by instruction now */
+    void *memory;       /* everything above in one block or list, owned */
+} film_plan;
+
+/* Plans `code`. NULL when memory is out, the code is too long or malformed: then its
+ * writes are not recorded, which the caller counts. No exception is set. */
+film_plan *
+film_plan_new(PyCodeObject *code);
+
+void
+film_plan_free(film_plan *plan);
+
+/* The exit of a table for `place`, or NULL. */
+static inline film_exit *
+film_exit_find(film_exit *exits, uint32_t count, uint32_t place)
+{
+    for (uint32_t index = 0; index < count; index++) {
+        if (exits[index].place == place) {
+            return &exits[index];
+        }
+    }
+    return NULL;
+}
+
+/* The exit for an unwinding by RERAISE without an event (3.11), as a stop's place. */
+#define FILM_PLAN_UNWINDS (UINT16_MAX - 1)
+
+#endif
