@@ -50,6 +50,12 @@ typedef enum film_write_kind {
     FILM_DELETE_STACK_ITEM       /* top: key, then owner */
 } film_write_kind;
 
+typedef enum film_secrecy {
+    FILM_SECRECY_UNKNOWN = 0,
+    FILM_SECRECY_NONE = 1,
+    FILM_SECRECY_SECRET = 2 /* on the deny list */
+} film_secrecy;
+
 /* One write, in the order the instructions make them. */
 typedef struct film_write {
     uint8_t kind;    /* film_write_kind */
@@ -62,6 +68,7 @@ typedef struct film_write {
     uint16_t place;      /* the storing instruction */
     uint16_t call_place; /* the CALL whose result is stored at once, else NO_PLACE */
     PyObject *name;      /* borrowed from co_names, interned; NULL: none */
+    uint8_t secrecy;     /* film_secrecy, of the name */
     uint32_t name_id;    /* string id in the recording, 0 until asked for */
     /* Attribute cache, filled by attributes.c. */
     PyTypeObject *type; /* identity only */
@@ -75,7 +82,7 @@ typedef struct film_exit {
     uint16_t count;         /* writes before it */
     uint16_t count_entered; /* with the store itself, for code entered from within it: a
                                finaliser runs after the slot was written */
-    const film_write *writes; /* borrowed from the plan; not const in their caches */
+    film_write *writes;     /* borrowed from the plan */
 } film_exit;
 
 /* Something a region loads and may change in place: a variable, or up to two attributes
@@ -122,7 +129,8 @@ typedef struct film_plan {
     uint16_t *arguments; /* slots of the arguments, in order */
     uint16_t argument_count;
     bool unknown_edges; /* set at run time: recorded instruction by instruction now */
-    void *memory;       /* everything above in one block or list, owned */
+    uint8_t *secret_slots; /* variables.c's: by slot, 1 on the deny list; NULL: none */
+    void *memory;          /* everything above in one block or list, owned */
 } film_plan;
 
 /* Plans `code`. NULL when memory is out, the code is too long or malformed: then its
@@ -132,6 +140,9 @@ film_plan_new(PyCodeObject *code);
 
 void
 film_plan_free(film_plan *plan);
+
+/* In `arguments`: the slot holds a cell with the argument in it. */
+#define FILM_PLAN_CELL 0x8000u
 
 /* The exit of a table for `place`, or NULL. */
 static inline film_exit *
