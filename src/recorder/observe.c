@@ -488,9 +488,14 @@ film_observe_ended(film_context *context, PyObject *value)
 {
     const film_stack_entry *entry = context->top;
 
+    if (entry->initialises) {
+        value = film_frame_local(entry->frame, 0);
+    }
+    else if (film_frame_is_from_c(entry->frame)) {
+        value = NULL; /* C code may drop it and give something else */
+    }
     context->returned_unit = entry->site - 1;
-    film_capture_returned(
-        context, entry->initialises ? film_frame_local(entry->frame, 0) : value);
+    film_capture_returned(context, value);
 }
 
 bool
