@@ -27,6 +27,12 @@
 /* The longest code that gets a plan, in code units: places are 16 bits. Longer code is
  * recorded at level lines, and told by info. */
 #define FILM_PLAN_MAX_UNITS 65000u
+/* The most variables and stack of a frame: FILM_ARGUMENT_IN_CELL is a bit above them.
+ */
+#define FILM_PLAN_MAX_SLOTS 0x7fff
+/* With an argument's slot: by the time of RESUME the value is in a cell in that slot.
+ */
+#define FILM_ARGUMENT_IN_CELL 0x8000u
 
 typedef enum film_write_kind {
     FILM_WRITE_FAST,      /* local `slot` */
@@ -53,9 +59,8 @@ typedef enum film_write_kind {
 /* One write, in the order the instructions make them. */
 typedef struct film_write {
     uint8_t kind;    /* film_write_kind */
-    bool hidden;     /* the compiler's own: restores a comprehension's variable,
-                        clears `except ... as`: no event, unless it changes what the
-                        source shows (see plan_writes.c) */
+    bool hidden;     /* the compiler's own: gives a comprehension's variable back what
+                        it held, or a name made up (plan_writes.c): no event */
     bool cell_owner; /* ATTRIBUTE: the owner is in the cell in `slot` */
     uint16_t slot;
     uint16_t target;
@@ -74,7 +79,8 @@ typedef struct film_exit {
     uint16_t place;
     uint16_t count;         /* writes before it */
     uint16_t count_entered; /* with the store itself, for code entered from within it: a
-                               finaliser runs after the slot was written */
+                               finaliser runs after the slot was written. Not with
+                               attributes and NAMEs: there a setter may run before */
     const film_write *writes; /* borrowed from the plan; not const in their caches */
 } film_exit;
 
@@ -100,7 +106,8 @@ typedef struct film_region {
     film_exit *stops;  /* most likely first */
     film_exit *inner;  /* returns and yields first */
     film_touch *touches;
-    film_write *before; /* the write read off the stack where it begins, or NULL */
+    film_write *before; /* the write read off the stack where it begins, or NULL. Its
+                           `place` is the store: an EXTENDED_ARG may lie before it */
 } film_region;
 
 enum film_place_flags {
@@ -119,7 +126,7 @@ typedef struct film_plan {
     uint16_t *owner;     /* by place: the instruction a cache entry belongs to */
     uint16_t *handler;   /* by place: where an exception raised here goes + 1; 0: out */
     uint8_t *flags;      /* by place: film_place_flags */
-    uint16_t *arguments; /* slots of the arguments, in order */
+    uint16_t *arguments; /* slots of the arguments, in order; some | IN_CELL */
     uint16_t argument_count;
     bool unknown_edges; /* set at run time: recorded instruction by instruction now */
     void *memory;       /* everything above in one block or list, owned */
