@@ -37,13 +37,10 @@
 /* Where RESUME stands: 0 at the start of a call. 3.13 has more bits above. */
 #define FILM_RESUME_PLACE(arg) ((arg) & 3u)
 
-#if FILM_HAS_MONITORING
-#define FILM_ENTRY_DEPTH(code) ((void)(code), 0)
-#else
-/* What RETURN_GENERATOR leaves is not in its stack effect on 3.11. */
+/* Up to 3.12 what RETURN_GENERATOR leaves for POP_TOP is not in its stack effect. */
 #define FILM_ENTRY_DEPTH(code)                                                         \
-    (((code)->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) != 0)
-#endif
+    (((code)->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) != 0 &&   \
+     PyCompile_OpcodeStackEffect(RETURN_GENERATOR, 0) == 0)
 
 typedef struct film_opcode {
     uint8_t form;    /* film_form */

@@ -40,7 +40,7 @@ add_work(stack_walk *walk, uint32_t index, int32_t depth, uint32_t items)
         return;
     }
     walk->work = grown;
-    walk->work[walk->work_count++] = (pending){index, depth < 0 ? 0 : depth, items};
+    walk->work[walk->work_count++] = (pending){index, depth, items};
 }
 
 /* The list `next` with one more item on top. */
@@ -223,8 +223,9 @@ film_bytecode_follow_stack(film_bytecode *bytecode, int entry_depth)
         if (bytecode->instructions[at.index].depth >= 0) {
             continue;
         }
-        if (at.depth > limit) {
+        if (at.depth < 0 || at.depth > limit) {
             walk.failed = true; /* not a compiler's code */
+            break;
         }
         visit(&walk, at);
     }
