@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "recorder/hooks.h"
+#include "recorder/plan_show.h"
 #include "recorder/session.h"
 #include "recorder/text.h"
 
@@ -337,6 +338,7 @@ static PyMethodDef recorder_methods[] = {
     {"resume", recorder_resume, METH_NOARGS, "Ends a pause."},
     {"lost_control", recorder_lost_control, METH_O,
      "Notes in the recording that events may be missing."},
+    {"_plan", film_plan_show, METH_O, "The plan of a code object, for tests."},
     {NULL, NULL, 0, NULL},
 };
 

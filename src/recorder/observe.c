@@ -363,7 +363,7 @@ tell_inside(film_context *context, film_stack_entry *entry, const film_frame *fr
         return true;
     }
     place = instruction_of(entry->plan, unit);
-    if (FILM_UNLIKELY(entry->pending) && place != region->place &&
+    if (FILM_UNLIKELY(entry->pending) && place != region->before->place &&
         !film_pending_settle(context, entry)) {
         return false;
     }
@@ -404,11 +404,11 @@ tell_arguments(film_context *context, film_stack_entry *entry, const film_frame 
     uint32_t count = 0;
 
     for (uint32_t index = 0; index < plan->argument_count; index++) {
-        uint32_t slot = plan->arguments[index] & ~FILM_PLAN_CELL;
+        uint32_t slot = plan->arguments[index] & ~FILM_ARGUMENT_IN_CELL;
         film_holder holder = {.kind = FILM_HOLDER_SLOT, .entry = entry, .slot = slot};
         PyObject *value = film_frame_local(frame, (int)slot);
 
-        if (FILM_UNLIKELY(plan->arguments[index] & FILM_PLAN_CELL)) {
+        if (FILM_UNLIKELY(plan->arguments[index] & FILM_ARGUMENT_IN_CELL)) {
             holder.kind = FILM_HOLDER_CELL;
             value = film_cell_content(value);
         }
@@ -507,7 +507,7 @@ film_observe_raise(film_context *context, const film_frame *frame, uint32_t unit
         return true;
     }
     if (FILM_UNLIKELY(entry->pending) && entry->region != NULL &&
-        instruction_of(entry->plan, unit) == entry->region->place) {
+        instruction_of(entry->plan, unit) == entry->region->before->place) {
         film_pending_drop(context, entry); /* the store itself has raised */
     }
     if (!tell_inside(context, entry, frame, unit, false)) {

@@ -27,6 +27,12 @@
 /* The longest code that gets a plan, in code units: places are 16 bits. Longer code is
  * recorded at level lines, and told by info. */
 #define FILM_PLAN_MAX_UNITS 65000u
+/* The most variables and stack of a frame: FILM_ARGUMENT_IN_CELL is a bit above them.
+ */
+#define FILM_PLAN_MAX_SLOTS 0x7fff
+/* With an argument's slot: by the time of RESUME the value is in a cell in that slot.
+ */
+#define FILM_ARGUMENT_IN_CELL 0x8000u
 
 typedef enum film_write_kind {
     FILM_WRITE_FAST,      /* local `slot` */
@@ -59,9 +65,8 @@ typedef enum film_secrecy {
 /* One write, in the order the instructions make them. */
 typedef struct film_write {
     uint8_t kind;    /* film_write_kind */
-    bool hidden;     /* the compiler's own: restores a comprehension's variable,
-                        clears `except ... as`: no event, unless it changes what the
-                        source shows (see plan_writes.c) */
+    bool hidden;     /* the compiler's own: gives a comprehension's variable back what
+                        it held, or a name made up (plan_writes.c): no event */
     bool cell_owner; /* ATTRIBUTE: the owner is in the cell in `slot` */
     uint16_t slot;
     uint16_t target;
@@ -81,8 +86,9 @@ typedef struct film_exit {
     uint16_t place;
     uint16_t count;         /* writes before it */
     uint16_t count_entered; /* with the store itself, for code entered from within it: a
-                               finaliser runs after the slot was written */
-    film_write *writes;     /* borrowed from the plan */
+                               finaliser runs after the slot was written. Not with
+                               attributes and NAMEs: there a setter may run before */
+    film_write *writes; /* borrowed from the plan */
 } film_exit;
 
 /* Something a region loads and may change in place: a variable, or up to two attributes
@@ -107,7 +113,8 @@ typedef struct film_region {
     film_exit *stops;  /* most likely first */
     film_exit *inner;  /* returns and yields first */
     film_touch *touches;
-    film_write *before; /* the write read off the stack where it begins, or NULL */
+    film_write *before; /* the write read off the stack where it begins, or NULL. Its
+                           `place` is the store: an EXTENDED_ARG may lie before it */
 } film_region;
 
 enum film_place_flags {
@@ -126,7 +133,7 @@ typedef struct film_plan {
     uint16_t *owner;     /* by place: the instruction a cache entry belongs to */
     uint16_t *handler;   /* by place: where an exception raised here goes + 1; 0: out */
     uint8_t *flags;      /* by place: film_place_flags */
-    uint16_t *arguments; /* slots of the arguments, in order */
+    uint16_t *arguments; /* slots of the arguments, in order; some | IN_CELL */
     uint16_t argument_count;
     bool unknown_edges; /* set at run time: recorded instruction by instruction now */
     uint8_t *secret_slots; /* variables.c's: by slot, 1 on the deny list; NULL: none */
@@ -140,9 +147,6 @@ film_plan_new(PyCodeObject *code);
 
 void
 film_plan_free(film_plan *plan);
-
-/* In `arguments`: the slot holds a cell with the argument in it. */
-#define FILM_PLAN_CELL 0x8000u
 
 /* The exit of a table for `place`, or NULL. */
 static inline film_exit *
