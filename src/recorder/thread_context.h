@@ -15,6 +15,8 @@
 #include "recorder/session.h"
 #include "writer/append.h"
 
+#define FILM_TOLD_SLOTS 16u
+
 typedef struct film_stack_entry {
     const film_frame *frame;   /* identity only */
     const PyObject *code;      /* identity only */
@@ -29,6 +31,9 @@ typedef struct film_stack_entry {
     uint16_t raised; /* 3.11: place + 1 of the raise that led into the region */
     struct film_plan *plan;     /* borrowed from the code's film_code */
     struct film_region *region; /* NULL: not known where the frame is */
+    /* What each variable was last told to hold, as a check word (objects.c); slots that
+     * share a place here only lose evidence. */
+    uint32_t told[FILM_TOLD_SLOTS];
 } film_stack_entry;
 
 typedef struct film_context {
@@ -40,6 +45,8 @@ typedef struct film_context {
     uint64_t generation;       /* of the recording `thread` belongs to */
     const void *returned; /* identity only: what the last frame that ended gave to its
                              caller; NULL once that caller went on */
+    uint64_t stack_token; /* the token `stack_id` was drawn for */
+    uint32_t stack_id;    /* names this stack in objects.c; 0: none yet */
 } film_context;
 
 /* initial-exec: one load, no call. The struct is small, so that it fits the room glibc
