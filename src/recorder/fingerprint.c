@@ -1,8 +1,8 @@
 /* fingerprint.c: see fingerprint.h.
  *
  * Each item gives a word of its own, salted with its index, key or name, and the words
- * are added: no item waits for the one before it, which is what makes a list of ten cost
- * 10 ns, and what one store does to the sum can be told without all the rest.
+ * are added: no item waits for the one before it, which is what makes a list of ten
+ * cost 10 ns, and what one store does to the sum can be told without all the rest.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/fingerprint.h"
 
@@ -141,7 +141,8 @@ item_word(film_walk *walk, PyObject *item, uint32_t levels)
     }
     if (type == &PyUnicode_Type && PyUnicode_IS_COMPACT_ASCII(item) &&
         PyUnicode_GET_LENGTH(item) <= SHORT_TEXT) {
-        return short_text_word(PyUnicode_DATA(item), (size_t)PyUnicode_GET_LENGTH(item));
+        return short_text_word(PyUnicode_DATA(item),
+                               (size_t)PyUnicode_GET_LENGTH(item));
     }
     return other_word(walk, item, levels);
 }
@@ -356,7 +357,8 @@ film_fingerprint_of(PyObject *object, film_content content, uint32_t levels)
     return result;
 }
 
-/* --- what a store will do ----------------------------------------------------------- */
+/* --- what a store will do -----------------------------------------------------------
+ */
 
 /* An exact int that is an index of the list; -1: none. */
 static Py_ssize_t
@@ -379,8 +381,8 @@ list_store(film_walk *walk, PyObject *list, Py_ssize_t index, PyObject *value,
 {
     PyObject **items = ((PyListObject *)list)->ob_item;
 
-    effect->delta = 0 - placed(item_word(walk, items[index], levels),
-                               (uint64_t)index + 1);
+    effect->delta =
+        0 - placed(item_word(walk, items[index], levels), (uint64_t)index + 1);
     if (value != NULL) {
         effect->delta += placed(item_word(walk, value, levels), (uint64_t)index + 1);
         return true;
@@ -392,7 +394,8 @@ list_store(film_walk *walk, PyObject *list, Py_ssize_t index, PyObject *value,
         if (--walk->left <= 0) {
             return false;
         }
-        effect->delta += placed(word, (uint64_t)next) - placed(word, (uint64_t)next + 1);
+        effect->delta +=
+            placed(word, (uint64_t)next) - placed(word, (uint64_t)next + 1);
     }
     effect->delta -= GOLDEN;
     effect->growth = -1;
@@ -400,8 +403,8 @@ list_store(film_walk *walk, PyObject *list, Py_ssize_t index, PyObject *value,
 }
 
 static bool
-dict_store(film_walk *walk, PyObject *dict, PyObject *key, PyObject *value, uint32_t levels,
-           film_store_effect *effect)
+dict_store(film_walk *walk, PyObject *dict, PyObject *key, PyObject *value,
+           uint32_t levels, film_store_effect *effect)
 {
     PyObject *old;
 

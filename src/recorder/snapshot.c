@@ -53,7 +53,8 @@ film_snapshot_end(void)
     film_buffer_reset(&snapshot.body);
 }
 
-/* --- tokens within ------------------------------------------------------------------ */
+/* --- tokens within ------------------------------------------------------------------
+ */
 
 static void
 put_token(const uint8_t *token, const uint8_t *end)
@@ -102,7 +103,8 @@ put_redacted(PyObject *value)
     put_token(&token, &token + 1);
 }
 
-/* --- forms -------------------------------------------------------------------------- */
+/* --- forms --------------------------------------------------------------------------
+ */
 
 static uint32_t
 bounded(unfinished *making, int64_t length)
@@ -223,12 +225,13 @@ put_array_shape(PyObject *object, film_content content)
     for (int index = 0; index < array.dimensions; index++) {
         film_buffer_put_varint(&snapshot.body, (uint64_t)array.shape[index]);
     }
-    film_buffer_put_varint(&snapshot.body,
-                           film_writer_string(film_the_session.writer, array.dtype,
-                                              strlen(array.dtype)));
+    film_buffer_put_varint(
+        &snapshot.body,
+        film_writer_string(film_the_session.writer, array.dtype, strlen(array.dtype)));
 }
 
-/* --- instances ---------------------------------------------------------------------- */
+/* --- instances ----------------------------------------------------------------------
+ */
 
 static void
 put_attribute(unfinished *making, PyObject *name, uint32_t name_id, bool secret,
@@ -333,7 +336,8 @@ put_exception(unfinished *making, PyObject *object)
     }
 }
 
-/* --- names -------------------------------------------------------------------------- */
+/* --- names --------------------------------------------------------------------------
+ */
 
 static uint32_t
 class_name(PyTypeObject *type)
@@ -386,7 +390,8 @@ qualified_name(PyObject *object, film_content content)
     }
 }
 
-/* --- records ------------------------------------------------------------------------ */
+/* --- records ------------------------------------------------------------------------
+ */
 
 static void
 put_content(unfinished *making, film_content content)
@@ -544,6 +549,6 @@ film_snapshot_token(film_context *context, PyObject *value, const film_holder *h
         *to++ = FILM_TOKEN_UNBOUND;
         return to;
     }
-    return film_token_put_value(to, tells_content ? FILM_TOKEN_VALUE : FILM_TOKEN_OBJECT,
-                                object->record - 1);
+    return film_token_put_value(
+        to, tells_content ? FILM_TOKEN_VALUE : FILM_TOKEN_OBJECT, object->record - 1);
 }
