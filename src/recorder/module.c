@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "recorder/capture_debug.h"
 #include "recorder/hooks.h"
 #include "recorder/session.h"
 #include "recorder/text.h"
@@ -328,6 +329,7 @@ static PyMethodDef recorder_methods[] = {
     {"resume", recorder_resume, METH_NOARGS, "Ends a pause."},
     {"lost_control", recorder_lost_control, METH_O,
      "Notes in the recording that events may be missing."},
+    {"_capture", film_capture_debug, METH_VARARGS, "For tests: capture_debug.c."},
     {NULL, NULL, 0, NULL},
 };
 

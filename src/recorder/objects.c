@@ -290,6 +290,7 @@ put_slot(film_context *context, film_object *object, const PyObject *address,
             return;
         }
         film_told_put(film_told_key(cell, NULL), address);
+        object->cell = (uint16_t)film_told_key(cell, NULL);
     }
     else {
         entry->told[place.slot % FILM_TOLD_SLOTS] =
@@ -347,6 +348,26 @@ put_held(film_context *context, film_object *object, const PyObject *address,
         return;
     }
     object->held = place;
+}
+
+/* A function that has ended was the last to tell of this cell, and the frame that shows
+ * it now is older than that function's: so the cell, which a frame has from its
+ * beginning to its end, has lived all the time. */
+static bool
+cell_proves(const film_context *context, const film_object *object,
+            const PyObject *address, const film_holder *holder)
+{
+    const PyObject *cell = cell_of(holder);
+    const film_slot_place *place =
+        object->last.is_cell && object->last.stack != 0 ? &object->last : &object->first;
+    uint32_t key;
+
+    if (cell == NULL || !place->is_cell || place->stack != context->stack_id ||
+        place->frame <= holder->entry->serial) {
+        return false;
+    }
+    key = film_told_key(cell, NULL);
+    return object->cell == (uint16_t)key && film_told_is(key, address);
 }
 
 void
@@ -493,7 +514,9 @@ film_objects_see(film_context *context, PyObject *object, const film_holder *hol
     }
     *known = entry != NULL && entry->type == type_word(Py_TYPE(object)) &&
              ((holder->in_flight && context->returned == object) ||
-              is_proven(context, entry, object, PROOF_STEPS));
+              is_proven(context, entry, object, PROOF_STEPS) ||
+              (holder->kind == FILM_HOLDER_CELL && holder->entry != NULL &&
+               cell_proves(context, entry, object, holder)));
     if (FILM_UNLIKELY(!*known)) {
         if (entry == NULL && (entry = add(object)) == NULL) {
             return NULL;

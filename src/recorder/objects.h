@@ -64,6 +64,7 @@ typedef struct film_object {
     bool busy : 1;     /* its record is being made */
     bool compared : 1; /* the fingerprint holds */
     bool partly : 1;   /* it is of a part of the content only */
+    uint16_t cell;     /* check word of the cell it was last told in */
     film_slot_place first, last; /* a proven one that lives long; the latest */
     film_held_place held;
 } film_object;

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "recorder/attributes.h"
 #include "recorder/capture_arrays.h"
+#include "recorder/capture_keep.h"
 #include "recorder/capture_scalars.h"
 #include "recorder/compat_objects.h"
 #include "recorder/session.h"
@@ -224,7 +225,7 @@ put_array_shape(PyObject *object, film_content content)
         film_buffer_put_varint(&snapshot.body, (uint64_t)array.shape[index]);
     }
     film_buffer_put_varint(&snapshot.body,
-                           film_writer_string(film_the_session.writer, array.dtype,
+                           film_keep_string(array.dtype,
                                               strlen(array.dtype)));
 }
 
@@ -475,8 +476,7 @@ film_snapshot_write(film_context *context, PyObject *value, uint32_t levels)
     }
     hash = film_hash(snapshot.body.data + start, snapshot.body.length - start);
     if (object->record == 0 || object->body != hash) {
-        object->record = film_writer_value_record(
-            film_the_session.writer, type_name,
+        object->record = film_keep_value(type_name,
             FILM_VALUE_OBJECT | (making.cut ? FILM_VALUE_CUT : 0),
             snapshot.body.data + start, snapshot.body.length - start);
         object->body = hash;
