@@ -18,9 +18,9 @@
 
 /* How film_write.value_offset tells where the attribute is. */
 enum {
-    IN_INSTANCE = -1,  /* in line or in the __dict__ */
-    IN_CLASS = -2,     /* the owner is a class: in its own dict */
-    TAKEN_OVER = -3,   /* a descriptor or __setattr__ has it */
+    IN_INSTANCE = -1, /* in line or in the __dict__ */
+    IN_CLASS = -2,    /* the owner is a class: in its own dict */
+    TAKEN_OVER = -3,  /* a descriptor or __setattr__ has it */
 };
 
 static bool
@@ -244,7 +244,8 @@ film_dict_has_key(PyObject *dict, int32_t position, const PyObject *key)
     return false;
 }
 
-/* --- film_attribute_read ----------------------------------------------------------- */
+/* --- film_attribute_read -----------------------------------------------------------
+ */
 
 /* What the type and its bases hold under `name`. */
 static PyObject *

@@ -1,6 +1,6 @@
-/* capture.c: see capture.h. Scalars, records, fingerprints and serials are worked out in
- * the files beside it; here they are put together.
- * SPDX-License-Identifier: Apache-2.0 */
+/* capture.c: see capture.h. Scalars, records, fingerprints and serials are worked out
+ * in the files beside it; here they are put together. SPDX-License-Identifier:
+ * Apache-2.0 */
 #include "recorder/capture.h"
 
 #include "recorder/capture_scalars.h"
@@ -69,9 +69,9 @@ film_capture_owner(film_context *context, PyObject *owner, const film_holder *ho
 static bool
 can_change(film_content content)
 {
-    return film_content_is_value(content) ? content != FILM_CONTENT_TUPLE &&
-                                                content != FILM_CONTENT_FROZENSET
-                                          : content == FILM_CONTENT_INSTANCE;
+    return film_content_is_value(content)
+               ? content != FILM_CONTENT_TUPLE && content != FILM_CONTENT_FROZENSET
+               : content == FILM_CONTENT_INSTANCE;
 }
 
 static uint32_t

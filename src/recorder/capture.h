@@ -33,15 +33,15 @@ typedef struct film_holder {
     film_holder_kind kind;
     film_stack_entry *entry; /* of the thread's own stack; NULL: none yet */
     uint32_t slot;
-    PyObject *owner; /* borrowed for the call */
-    PyObject *name;  /* borrowed for the call */
+    PyObject *owner;   /* borrowed for the call */
+    PyObject *name;    /* borrowed for the call */
     uint32_t position; /* ATTRIBUTE, ITEM: where in the owner + 1, 0: not known */
-    bool in_flight;  /* the value is the result of a call that has just returned into
-                        this frame (see film_capture_returned) */
+    bool in_flight;    /* the value is the result of a call that has just returned into
+                          this frame (see film_capture_returned) */
 } film_holder;
 
-/* True when values bound to `name` are redacted: see capture_types.h. Hooks may ask once
- * for a variable and pass no name for it from then on. */
+/* True when values bound to `name` are redacted: see capture_types.h. Hooks may ask
+ * once for a variable and pass no name for it from then on. */
 #define film_capture_is_secret film_name_is_secret
 
 /* While it is 0, no str needs to be looked at for secrets. */
@@ -102,7 +102,7 @@ film_capture(film_context *context, PyObject *value, const film_holder *holder,
     }
     else if (value == Py_None || type == &PyBool_Type) {
         film_capture_vacate(holder);
-        *to++ = value == Py_None ? FILM_TOKEN_NONE
+        *to++ = value == Py_None   ? FILM_TOKEN_NONE
                 : value == Py_True ? FILM_TOKEN_TRUE
                                    : FILM_TOKEN_FALSE;
         return to;
@@ -132,10 +132,10 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
  * `del d[k]`): what it will do to the owner's fingerprint, worked out while owner, key
  * and value are alive (attribute: `write` gives the name, key NULL; item: key, write
  * NULL; value NULL: a delete). Where that is not known without looking at all of the
- * owner (or it is not known itself), stored->address is NULL. film_capture_stored applies
- * it once the store has happened, by address alone, WITHOUT following it: the owner may
- * be dead by then. The last record of a container is stale afterwards: the next
- * film_capture writes a new one. */
+ * owner (or it is not known itself), stored->address is NULL. film_capture_stored
+ * applies it once the store has happened, by address alone, WITHOUT following it: the
+ * owner may be dead by then. The last record of a container is stale afterwards: the
+ * next film_capture writes a new one. */
 typedef struct film_stored {
     const void *address; /* identity only */
     uint64_t serial;

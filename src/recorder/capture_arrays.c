@@ -7,11 +7,13 @@
 /* numpy's PyArrayObject_fields and the beginning of PyArray_Descr: part of its C API,
  * the same in 1.x and 2.x. */
 typedef struct numpy_descr {
-    PyObject_HEAD PyTypeObject *scalar;
+    PyObject_HEAD
+    PyTypeObject *scalar;
 } numpy_descr;
 
 typedef struct numpy_array {
-    PyObject_HEAD char *data;
+    PyObject_HEAD
+    char *data;
     int dimensions;
     Py_ssize_t *shape, *strides;
     PyObject *base;

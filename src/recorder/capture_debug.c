@@ -12,8 +12,8 @@
  *   _capture("read", owner, name)            -> (value or None, via)
  *   _capture("lookup", dict, name)           -> value or None
  *   _capture("overridden", owner)            -> bool
- *   _capture("kept") -> ({string id: text}, {value id: (type, flags, body)}), since last
- *   _capture("time", what, value, holder, times) -> ns each
+ *   _capture("kept") -> ({string id: text}, {value id: (type, flags, body)}), since
+ * last _capture("time", what, value, holder, times) -> ns each
  *
  * A holder is None or (kind, slot or owner, name, in_flight).
  * SPDX-License-Identifier: Apache-2.0 */
@@ -137,7 +137,8 @@ find_slot(film_context *context, PyObject *name, film_holder *holder)
     code = (PyCodeObject *)film_frame_code(entry->frame);
     for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(code->co_localsplusnames);
          index++) {
-        if (PyTuple_GET_ITEM(code->co_localsplusnames, index) == name) {
+        if (PyUnicode_Compare(PyTuple_GET_ITEM(code->co_localsplusnames, index),
+                              name) == 0) {
             holder->entry = entry;
             holder->slot = (uint32_t)index;
             return true;
@@ -206,7 +207,8 @@ debug_owner(film_context *context, PyObject *args)
         return NULL;
     }
     return PyBytes_FromStringAndSize(
-        (const char *)token, film_capture_owner(context, value, &holder, token) - token);
+        (const char *)token,
+        film_capture_owner(context, value, &holder, token) - token);
 }
 
 static PyObject *
@@ -282,8 +284,8 @@ debug_read(film_context *Py_UNUSED(context), PyObject *args)
 static PyObject *
 debug_lookup(film_context *Py_UNUSED(context), PyObject *args)
 {
-    PyObject *value = film_dict_lookup(PyTuple_GET_ITEM(args, 1),
-                                       PyTuple_GET_ITEM(args, 2));
+    PyObject *value =
+        film_dict_lookup(PyTuple_GET_ITEM(args, 1), PyTuple_GET_ITEM(args, 2));
 
     return Py_NewRef(value == NULL ? Py_None : value);
 }
@@ -339,12 +341,12 @@ film_capture_debug(PyObject *Py_UNUSED(module), PyObject *args)
         Py_ssize_t arguments;
         PyObject *(*function)(film_context *context, PyObject *args);
     } functions[] = {
-        {"begin", 4, debug_begin},       {"end", 1, debug_end},
-        {"kept", 1, debug_kept},         {"value", 4, debug_value},
-        {"owner", 3, debug_owner},       {"changed", 3, debug_changed},
-        {"told", 2, debug_told},         {"returned", 2, debug_returned},
-        {"store", 6, debug_store},       {"read", 3, debug_read},
-        {"lookup", 3, debug_lookup},     {"overridden", 2, debug_overridden},
+        {"begin", 4, debug_begin},   {"end", 1, debug_end},
+        {"kept", 1, debug_kept},     {"value", 4, debug_value},
+        {"owner", 3, debug_owner},   {"changed", 3, debug_changed},
+        {"told", 2, debug_told},     {"returned", 2, debug_returned},
+        {"store", 6, debug_store},   {"read", 3, debug_read},
+        {"lookup", 3, debug_lookup}, {"overridden", 2, debug_overridden},
         {"time", 5, debug_time},
     };
     film_context *context = film_context_ready(film_compat_current_frame());

@@ -36,8 +36,8 @@ static struct {
     char *text;        /* owned: text_bytes and a NUL */
     uint32_t text_bytes;
     uint32_t str_name, bytes_name, int_name, complex_name; /* string ids */
-    film_buffer body;                                       /* owned */
-    film_buffer redacted;                                   /* owned */
+    film_buffer body;                                      /* owned */
+    film_buffer redacted;                                  /* owned */
 } scalars;
 
 static uint32_t
@@ -100,8 +100,7 @@ write_bytes(uint32_t type, const void *bytes, size_t head, bool whole, uint64_t 
     if (body->failed) {
         return 0;
     }
-    return film_keep_value(type, flags, body->data,
-                                    body->length);
+    return film_keep_value(type, flags, body->data, body->length);
 }
 
 static uint64_t
@@ -121,7 +120,8 @@ put_new(uint64_t hash, uint64_t id, uint8_t *to)
     return put_record(id, to);
 }
 
-/* --- str and bytes ----------------------------------------------------------------- */
+/* --- str and bytes -----------------------------------------------------------------
+ */
 
 /* A str by itself: more than a token holds, or beside a secret. */
 static uint8_t *
@@ -193,8 +193,8 @@ bytes_token(PyObject *value, uint8_t *to)
         return put_record(id, to);
     }
     return put_new(
-        hash, write_bytes(scalars.bytes_name, bytes, used, used == length, length, hash),
-        to);
+        hash,
+        write_bytes(scalars.bytes_name, bytes, used, used == length, length, hash), to);
 }
 
 uint8_t *
@@ -212,13 +212,15 @@ film_message_token(PyObject *value, uint8_t *to)
     if (!film_redact_text(scalars.text, used, redacted)) {
         return str_token(value, to);
     }
-    if (redacted->failed || (film_the_secret_count > 0 &&
-                             film_secret_is_in((const char *)redacted->data,
-                                               redacted->length))) {
+    if (redacted->failed ||
+        (film_the_secret_count > 0 &&
+         film_secret_is_in((const char *)redacted->data, redacted->length))) {
         return put_redacted(to);
     }
-    used = redacted->length < scalars.text_bytes ? redacted->length : scalars.text_bytes;
-    while (used > 0 && used < redacted->length && (redacted->data[used] & 0xc0) == 0x80) {
+    used =
+        redacted->length < scalars.text_bytes ? redacted->length : scalars.text_bytes;
+    while (used > 0 && used < redacted->length &&
+           (redacted->data[used] & 0xc0) == 0x80) {
         used--; /* not within a character */
     }
     film_buffer_clear(&scalars.body);
@@ -228,13 +230,14 @@ film_message_token(PyObject *value, uint8_t *to)
     }
     return put_record(
         film_keep_value(scalars.str_name,
-                                 FILM_VALUE_REDACTED |
-                                     (used < redacted->length ? FILM_VALUE_CUT : 0),
-                                 scalars.body.data, scalars.body.length),
+                        FILM_VALUE_REDACTED |
+                            (used < redacted->length ? FILM_VALUE_CUT : 0),
+                        scalars.body.data, scalars.body.length),
         to);
 }
 
-/* --- numbers ------------------------------------------------------------------------ */
+/* --- numbers ------------------------------------------------------------------------
+ */
 
 /* Little-endian two's complement of the lowest `capacity` bytes; the length it takes
  * as a whole. */
@@ -296,10 +299,10 @@ long_token(PyObject *number, uint8_t *to)
     }
     length = long_bytes(number, (uint8_t *)scalars.text, scalars.text_bytes);
     used = length < scalars.text_bytes ? length : scalars.text_bytes;
-    return put_new(hash,
-                   write_bytes(scalars.int_name, scalars.text, used, used == length,
-                               length, hash),
-                   to);
+    return put_new(
+        hash,
+        write_bytes(scalars.int_name, scalars.text, used, used == length, length, hash),
+        to);
 }
 
 static uint8_t *
@@ -337,7 +340,7 @@ film_scalar_token(PyObject *value, uint8_t *to)
     if (type == &PyComplex_Type) {
         return complex_token(value, to);
     }
-    *to++ = value == Py_None    ? FILM_TOKEN_NONE
+    *to++ = value == Py_None   ? FILM_TOKEN_NONE
             : value == Py_True ? FILM_TOKEN_TRUE
                                : FILM_TOKEN_FALSE;
     return to;
@@ -371,13 +374,14 @@ film_scalar_word(PyObject *value)
     return (uint64_t)(uintptr_t)value;
 }
 
-/* --- secrets ------------------------------------------------------------------------ */
+/* --- secrets ------------------------------------------------------------------------
+ */
 
 static struct {
     uint32_t lengths[SECRETS];
     char texts[SECRETS][SECRET_BYTES];
     uint32_t next;
-} * secrets; /* owned; made for the first one */
+} *secrets; /* owned; made for the first one */
 uint32_t film_the_secret_count;
 
 static void
@@ -460,7 +464,8 @@ film_secret_is_in(const char *text, size_t length)
     return false;
 }
 
-/* --- life --------------------------------------------------------------------------- */
+/* --- life ---------------------------------------------------------------------------
+ */
 
 bool
 film_scalars_begin(uint32_t text_bytes)

@@ -77,8 +77,8 @@ known_name(PyObject *name)
         return NULL;
     }
     if (known->hash != hash || known->length != length) {
-        *known = (film_name){
-            .hash = hash, .length = length, .secret = text_is_secret(name)};
+        *known =
+            (film_name){.hash = hash, .length = length, .secret = text_is_secret(name)};
     }
     return known;
 }

@@ -65,8 +65,8 @@ film_long_small(PyObject *number, int64_t *value)
         return false;
     }
     /* Sign bits: 0 positive, 1 zero, 2 negative. The digit of a zero is 0. */
-    *value =
-        (1 - (int64_t)(tag & 3)) * (int64_t)((PyLongObject *)number)->long_value.ob_digit[0];
+    *value = (1 - (int64_t)(tag & 3)) *
+             (int64_t)((PyLongObject *)number)->long_value.ob_digit[0];
     return true;
 #else
     Py_ssize_t size = Py_SIZE(number);
@@ -74,9 +74,8 @@ film_long_small(PyObject *number, int64_t *value)
     if (FILM_UNLIKELY(size < -1 || size > 1)) {
         return false;
     }
-    *value = size == 0
-                 ? 0
-                 : (int64_t)size * (int64_t)((PyLongObject *)number)->ob_digit[0];
+    *value =
+        size == 0 ? 0 : (int64_t)size * (int64_t)((PyLongObject *)number)->ob_digit[0];
     return true;
 #endif
 }
@@ -291,8 +290,7 @@ film_deque_begin(PyObject *deque)
 {
     const film_deque *object = (const film_deque *)deque;
 
-    return (film_deque_cursor){object->left_block, object->left_index,
-                               Py_SIZE(deque)};
+    return (film_deque_cursor){object->left_block, object->left_index, Py_SIZE(deque)};
 }
 
 /* The next item, NULL at the end. */

@@ -1,8 +1,8 @@
 /* fingerprint.c: see fingerprint.h.
  *
  * Each item gives a word of its own, salted with its index, key or name, and the words
- * are added: no item waits for the one before it, which is what makes a list of ten cost
- * 10 ns, and what one store does to the sum can be told without all the rest.
+ * are added: no item waits for the one before it, which is what makes a list of ten
+ * cost 10 ns, and what one store does to the sum can be told without all the rest.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/fingerprint.h"
 
@@ -131,7 +131,7 @@ item_word(film_walk *walk, PyObject *item, uint32_t levels)
     }
     type = Py_TYPE(item);
     if (type == &PyLong_Type && film_long_small(item, &number)) {
-        return ((uint64_t)number ^ SALT_INT) * GOLDEN;
+        return (uint64_t)number ^ SALT_INT;
     }
     if (type == &PyFloat_Type) {
         uint64_t bits;
@@ -141,18 +141,30 @@ item_word(film_walk *walk, PyObject *item, uint32_t levels)
     }
     if (type == &PyUnicode_Type && PyUnicode_IS_COMPACT_ASCII(item) &&
         PyUnicode_GET_LENGTH(item) <= SHORT_TEXT) {
-        return short_text_word(PyUnicode_DATA(item), (size_t)PyUnicode_GET_LENGTH(item));
+        return short_text_word(PyUnicode_DATA(item),
+                               (size_t)PyUnicode_GET_LENGTH(item));
     }
     return other_word(walk, item, levels);
+}
+
+/* How many of `count` items may be looked at; they are paid for at once. What lies
+ * within them is paid for by itself, so the limit is kept within a few items. */
+static inline Py_ssize_t
+pay_for(film_walk *walk, Py_ssize_t count)
+{
+    Py_ssize_t most = walk->left < 0 ? 0 : (Py_ssize_t)walk->left;
+
+    walk->left -= count < most ? count : most + 1;
+    return count < most ? count : most;
 }
 
 static uint64_t
 array_word(film_walk *walk, PyObject *const *items, Py_ssize_t count, uint32_t levels)
 {
     uint64_t sum = (uint64_t)count * GOLDEN;
+    Py_ssize_t last = pay_for(walk, count);
 
-    for (Py_ssize_t index = 0; index < count && walk->left > 0; index++) {
-        walk->left--;
+    for (Py_ssize_t index = 0; index < last; index++) {
         sum += placed(item_word(walk, items[index], levels), (uint64_t)index + 1);
     }
     return sum;
@@ -170,12 +182,13 @@ dict_word(film_walk *walk, PyObject *dict, uint32_t levels)
 {
     uint64_t sum = (uint64_t)film_dict_length(dict) * GOLDEN;
     film_pairs pairs;
+    Py_ssize_t last;
 
     film_pairs_of_dict(dict, &pairs);
-    for (Py_ssize_t index = 0; index < pairs.count && walk->left > 0; index++) {
+    last = pay_for(walk, pairs.count);
+    for (Py_ssize_t index = 0; index < last; index++) {
         PyObject *key, *value = film_pairs_get(&pairs, index, &key);
 
-        walk->left--;
         if (value != NULL) {
             sum += pair_word(walk, key, value, levels);
         }
@@ -186,13 +199,12 @@ dict_word(film_walk *walk, PyObject *dict, uint32_t levels)
 static uint64_t
 set_word(film_walk *walk, PyObject *set, uint32_t levels)
 {
-    Py_ssize_t positions = film_set_positions(set);
+    Py_ssize_t last = pay_for(walk, film_set_positions(set));
     uint64_t sum = (uint64_t)((PySetObject *)set)->used * GOLDEN;
 
-    for (Py_ssize_t index = 0; index < positions && walk->left > 0; index++) {
+    for (Py_ssize_t index = 0; index < last; index++) {
         PyObject *member = film_set_get(set, index);
 
-        walk->left--;
         if (member != NULL) {
             sum += placed(item_word(walk, member, levels), 1);
         }
@@ -204,12 +216,12 @@ static uint64_t
 deque_word(film_walk *walk, PyObject *deque, uint32_t levels)
 {
     film_deque_cursor cursor = film_deque_begin(deque);
-    uint64_t sum = (uint64_t)Py_SIZE(deque) * GOLDEN, place = 0;
-    PyObject *item;
+    uint64_t sum = (uint64_t)Py_SIZE(deque) * GOLDEN;
+    Py_ssize_t last = pay_for(walk, Py_SIZE(deque));
 
-    while (walk->left > 0 && (item = film_deque_next(&cursor)) != NULL) {
-        walk->left--;
-        sum += placed(item_word(walk, item, levels), ++place);
+    for (Py_ssize_t index = 0; index < last; index++) {
+        sum += placed(item_word(walk, film_deque_next(&cursor), levels),
+                      (uint64_t)index + 1);
     }
     return sum;
 }
@@ -235,6 +247,7 @@ instance_word(film_walk *walk, PyObject *object)
 {
     const film_type *type = film_type_of(Py_TYPE(object));
     film_pairs pairs;
+    Py_ssize_t last;
     uint64_t sum = 1;
 
     for (unsigned index = 0; index < type->slot_count; index++) {
@@ -248,10 +261,10 @@ instance_word(film_walk *walk, PyObject *object)
     }
     /* By name, not by place: the same attributes may move from the instance into a
      * __dict__. */
-    for (Py_ssize_t index = 0; index < pairs.count && walk->left > 0; index++) {
+    last = pay_for(walk, pairs.count);
+    for (Py_ssize_t index = 0; index < last; index++) {
         PyObject *key, *value = film_pairs_get(&pairs, index, &key);
 
-        walk->left--;
         if (value != NULL) {
             sum += placed(item_word(walk, value, 0), (uint64_t)(uintptr_t)key);
         }
@@ -356,7 +369,8 @@ film_fingerprint_of(PyObject *object, film_content content, uint32_t levels)
     return result;
 }
 
-/* --- what a store will do ----------------------------------------------------------- */
+/* --- what a store will do -----------------------------------------------------------
+ */
 
 /* An exact int that is an index of the list; -1: none. */
 static Py_ssize_t
@@ -379,8 +393,8 @@ list_store(film_walk *walk, PyObject *list, Py_ssize_t index, PyObject *value,
 {
     PyObject **items = ((PyListObject *)list)->ob_item;
 
-    effect->delta = 0 - placed(item_word(walk, items[index], levels),
-                               (uint64_t)index + 1);
+    effect->delta =
+        0 - placed(item_word(walk, items[index], levels), (uint64_t)index + 1);
     if (value != NULL) {
         effect->delta += placed(item_word(walk, value, levels), (uint64_t)index + 1);
         return true;
@@ -392,7 +406,8 @@ list_store(film_walk *walk, PyObject *list, Py_ssize_t index, PyObject *value,
         if (--walk->left <= 0) {
             return false;
         }
-        effect->delta += placed(word, (uint64_t)next) - placed(word, (uint64_t)next + 1);
+        effect->delta +=
+            placed(word, (uint64_t)next) - placed(word, (uint64_t)next + 1);
     }
     effect->delta -= GOLDEN;
     effect->growth = -1;
@@ -400,8 +415,8 @@ list_store(film_walk *walk, PyObject *list, Py_ssize_t index, PyObject *value,
 }
 
 static bool
-dict_store(film_walk *walk, PyObject *dict, PyObject *key, PyObject *value, uint32_t levels,
-           film_store_effect *effect)
+dict_store(film_walk *walk, PyObject *dict, PyObject *key, PyObject *value,
+           uint32_t levels, film_store_effect *effect)
 {
     PyObject *old;
 

@@ -1,9 +1,9 @@
 /* objects.c: see objects.h.
  *
  * The table: buckets of 8 addresses (one cache line), the objects beside them. It grows
- * from a few entries to MOST_OBJECTS; then the one of a bucket that was not seen for the
- * longest time is forgotten. What places of attributes, names and cells were last told
- * to hold is in a second table of check words, also bounded.
+ * from a few entries to MOST_OBJECTS; then the one of a bucket that was not seen for
+ * the longest time is forgotten. What places of attributes, names and cells were last
+ * told to hold is in a second table of check words, also bounded.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/objects.h"
 
@@ -60,7 +60,8 @@ film_objects_find(const PyObject *object)
     return NULL;
 }
 
-/* --- proofs ------------------------------------------------------------------------- */
+/* --- proofs -------------------------------------------------------------------------
+ */
 
 static bool
 is_proven(film_context *context, film_object *object, const PyObject *address,
@@ -124,7 +125,8 @@ item_is_in(PyObject *owner, film_content content, int32_t hint, const PyObject *
     case FILM_CONTENT_SET:
     case FILM_CONTENT_FROZENSET:
         last = film_set_positions(owner);
-        for (Py_ssize_t index = 0; index < last && index < 4 * SEARCHED_ITEMS; index++) {
+        for (Py_ssize_t index = 0; index < last && index < 4 * SEARCHED_ITEMS;
+             index++) {
             if (film_set_get(owner, index) == address) {
                 return true;
             }
@@ -248,7 +250,8 @@ is_proven(film_context *context, film_object *object, const PyObject *address,
     return held_holds(context, object, address, steps);
 }
 
-/* --- places ------------------------------------------------------------------------- */
+/* --- places -------------------------------------------------------------------------
+ */
 
 static bool
 same_slot(const film_slot_place *one, const film_slot_place *other)
@@ -358,8 +361,9 @@ cell_proves(const film_context *context, const film_object *object,
             const PyObject *address, const film_holder *holder)
 {
     const PyObject *cell = cell_of(holder);
-    const film_slot_place *place =
-        object->last.is_cell && object->last.stack != 0 ? &object->last : &object->first;
+    const film_slot_place *place = object->last.is_cell && object->last.stack != 0
+                                       ? &object->last
+                                       : &object->first;
     uint32_t key;
 
     if (cell == NULL || !place->is_cell || place->stack != context->stack_id ||
@@ -400,7 +404,8 @@ film_objects_vacate(const film_holder *holder)
     }
 }
 
-/* --- the table ---------------------------------------------------------------------- */
+/* --- the table ----------------------------------------------------------------------
+ */
 
 static bool
 allocate(size_t capacity)

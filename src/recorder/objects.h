@@ -10,12 +10,12 @@
  * serial. (Too many serials are a loss, one for two objects would be a lie.)
  *
  * Reading a place needs its owner to be alive: a frame's slot is read only while the
- * frame's entry is on the running thread's shadow stack, an attribute or item only of an
- * owner that is itself proven this way, a few steps deep.
+ * frame's entry is on the running thread's shadow stack, an attribute or item only of
+ * an owner that is itself proven this way, a few steps deep.
  *
  * What is not proven, and so gets a new serial: an object that only a suspended
- * generator, another thread's variables, C code or the items of a container beyond those
- * of its snapshot have held since the last sighting; everything after a pause.
+ * generator, another thread's variables, C code or the items of a container beyond
+ * those of its snapshot have held since the last sighting; everything after a pause.
  * What is taken on trust: that an attribute or item has not been replaced twice by code
  * that is not recorded, ending at the same address.
  *
@@ -31,29 +31,29 @@
 
 /* The slot of a frame, or the cell in it. */
 typedef struct film_slot_place {
-    uint64_t frame;       /* its serial */
-    uint32_t stack;       /* which stack: film_context.stack_id; 0: no place */
-    uint32_t index : 19;  /* of its entry */
+    uint64_t frame;      /* its serial */
+    uint32_t stack;      /* which stack: film_context.stack_id; 0: no place */
+    uint32_t index : 19; /* of its entry */
     uint32_t slot : 12;
     uint32_t is_cell : 1;
 } film_slot_place;
 
 /* An attribute, an item, or a name in a namespace. */
 typedef struct film_held_place {
-    PyObject *owner;           /* borrowed: read only once it is proven alive */
+    PyObject *owner; /* borrowed: read only once it is proven alive */
     uint64_t owner_serial : 48;
-    uint64_t kind : 8;         /* film_holder_kind; NONE: no place */
+    uint64_t kind : 8; /* film_holder_kind; NONE: no place */
     uint64_t : 8;
-    uint32_t key;              /* hash of owner and name; for an item the owner's edition */
-    int32_t hint;              /* position within the owner */
+    uint32_t key; /* hash of owner and name; for an item the owner's edition */
+    int32_t hint; /* position within the owner */
 } film_held_place;
 
 typedef struct film_object {
     uint64_t serial;
     uint64_t fingerprint;
-    uint64_t record;   /* value id + 1 of the last one; 0: none */
-    uint64_t body;     /* hash of that record */
-    uint64_t version;  /* film_dict_version at the fingerprint; 0: none */
+    uint64_t record;  /* value id + 1 of the last one; 0: none */
+    uint64_t body;    /* hash of that record */
+    uint64_t version; /* film_dict_version at the fingerprint; 0: none */
     int64_t length;
     uint32_t type;     /* hash of its type's address */
     uint32_t seen;     /* when, to choose whom to forget */

@@ -54,7 +54,8 @@ film_snapshot_end(void)
     film_buffer_reset(&snapshot.body);
 }
 
-/* --- tokens within ------------------------------------------------------------------ */
+/* --- tokens within ------------------------------------------------------------------
+ */
 
 static void
 put_token(const uint8_t *token, const uint8_t *end)
@@ -103,7 +104,8 @@ put_redacted(PyObject *value)
     put_token(&token, &token + 1);
 }
 
-/* --- forms -------------------------------------------------------------------------- */
+/* --- forms --------------------------------------------------------------------------
+ */
 
 static uint32_t
 bounded(unfinished *making, int64_t length)
@@ -225,11 +227,11 @@ put_array_shape(PyObject *object, film_content content)
         film_buffer_put_varint(&snapshot.body, (uint64_t)array.shape[index]);
     }
     film_buffer_put_varint(&snapshot.body,
-                           film_keep_string(array.dtype,
-                                              strlen(array.dtype)));
+                           film_keep_string(array.dtype, strlen(array.dtype)));
 }
 
-/* --- instances ---------------------------------------------------------------------- */
+/* --- instances ----------------------------------------------------------------------
+ */
 
 static void
 put_attribute(unfinished *making, PyObject *name, uint32_t name_id, bool secret,
@@ -334,7 +336,8 @@ put_exception(unfinished *making, PyObject *object)
     }
 }
 
-/* --- names -------------------------------------------------------------------------- */
+/* --- names --------------------------------------------------------------------------
+ */
 
 static uint32_t
 class_name(PyTypeObject *type)
@@ -387,7 +390,8 @@ qualified_name(PyObject *object, film_content content)
     }
 }
 
-/* --- records ------------------------------------------------------------------------ */
+/* --- records ------------------------------------------------------------------------
+ */
 
 static void
 put_content(unfinished *making, film_content content)
@@ -476,8 +480,8 @@ film_snapshot_write(film_context *context, PyObject *value, uint32_t levels)
     }
     hash = film_hash(snapshot.body.data + start, snapshot.body.length - start);
     if (object->record == 0 || object->body != hash) {
-        object->record = film_keep_value(type_name,
-            FILM_VALUE_OBJECT | (making.cut ? FILM_VALUE_CUT : 0),
+        object->record = film_keep_value(
+            type_name, FILM_VALUE_OBJECT | (making.cut ? FILM_VALUE_CUT : 0),
             snapshot.body.data + start, snapshot.body.length - start);
         object->body = hash;
     }
@@ -493,27 +497,40 @@ put_reference(const film_object *object, PyObject *value, uint8_t *to)
     return film_varint_encode(to, film_type_of(Py_TYPE(value))->name_id);
 }
 
-/* True when the last record tells what the container holds now, `levels` deep. */
+/* True when nothing needs to be compared: it cannot have changed. */
 static bool
-is_told(film_object *object, PyObject *value, film_content content, uint32_t levels)
+is_surely_told(const film_object *object, PyObject *value, film_content content)
 {
-    film_fingerprint fingerprint;
-
-    if (object->record == 0 || object->stale || !object->compared ||
-        object->levels < levels || object->partly) {
+    if (object->record == 0 || object->stale || !object->compared || !object->flat ||
+        object->partly) {
         return false;
     }
-    if (object->flat) {
-        if (content == FILM_CONTENT_TUPLE || content == FILM_CONTENT_FROZENSET) {
-            return true; /* cannot change */
-        }
-        if (content == FILM_CONTENT_DICT && object->version != 0 &&
-            object->version == film_dict_version(value)) {
-            return true;
-        }
+    return content == FILM_CONTENT_TUPLE || content == FILM_CONTENT_FROZENSET ||
+           (content == FILM_CONTENT_DICT && object->version != 0 &&
+            object->version == film_dict_version(value));
+}
+
+/* The object with a record that tells its content as it is now, `levels` deep. */
+static film_object *
+tell_content(film_context *context, film_object *object, PyObject *value,
+             film_content content, uint32_t levels)
+{
+    /* A record that goes deeper than asked for will do. */
+    uint32_t compared =
+        !object->flat && object->levels > levels ? object->levels : levels;
+    film_fingerprint fingerprint = film_fingerprint_of(value, content, compared);
+
+    if (object->record != 0 && !object->stale && object->compared &&
+        object->levels >= levels && !fingerprint.cut &&
+        fingerprint.word == object->fingerprint) {
+        return object;
     }
-    fingerprint = film_fingerprint_of(value, content, object->levels);
-    return fingerprint.word == object->fingerprint;
+    if (compared != levels) {
+        fingerprint = film_fingerprint_of(value, content, levels);
+    }
+    object = film_snapshot_write(context, value, levels);
+    film_snapshot_compared(object, value, levels, &fingerprint);
+    return object;
 }
 
 uint8_t *
@@ -521,7 +538,6 @@ film_snapshot_token(film_context *context, PyObject *value, const film_holder *h
                     uint32_t levels, uint8_t *to)
 {
     film_content content = (film_content)film_type_of(Py_TYPE(value))->content;
-    film_fingerprint fingerprint;
     film_object *object;
     bool known, tells_content = film_content_is_value(content);
 
@@ -534,16 +550,13 @@ film_snapshot_token(film_context *context, PyObject *value, const film_holder *h
                          (tells_content || object->record == 0))) {
         return put_reference(object, value, to);
     }
-    if (tells_content ? !is_told(object, value, content, levels)
-                      : object->record == 0) {
-        fingerprint = film_fingerprint_of(value, content, levels);
-        object = film_snapshot_write(context, value, levels);
-        film_snapshot_compared(object, value, levels, &fingerprint);
+    if (tells_content ? !is_surely_told(object, value, content) : object->record == 0) {
+        object = tell_content(context, object, value, content, levels);
     }
     if (object->record == 0) {
         *to++ = FILM_TOKEN_UNBOUND;
         return to;
     }
-    return film_token_put_value(to, tells_content ? FILM_TOKEN_VALUE : FILM_TOKEN_OBJECT,
-                                object->record - 1);
+    return film_token_put_value(
+        to, tells_content ? FILM_TOKEN_VALUE : FILM_TOKEN_OBJECT, object->record - 1);
 }
