@@ -276,7 +276,9 @@ debug_read(film_context *Py_UNUSED(context), PyObject *args)
     PyObject *owner = PyTuple_GET_ITEM(args, 1), *value;
     bool via;
 
-    write.name = PyTuple_GET_ITEM(args, 2);
+    if (write.name != PyTuple_GET_ITEM(args, 2)) {
+        write = (film_write){.name = PyTuple_GET_ITEM(args, 2)};
+    }
     value = film_attribute_read(&write, owner, &via);
     return Py_BuildValue("(Oi)", value == NULL ? Py_None : value, (int)via);
 }

@@ -194,8 +194,27 @@ content_of(PyTypeObject *type)
     if (PyType_FastSubclass(type, Py_TPFLAGS_BASE_EXC_SUBCLASS)) {
         return FILM_CONTENT_EXCEPTION;
     }
-    if (is_deque(type)) {
-        return FILM_CONTENT_DEQUE;
+    /* Of a class made from a container (namedtuple, defaultdict, Counter, one's own)
+     * the items are told, as they are kept, whatever its methods say. */
+    if (PyType_FastSubclass(type, Py_TPFLAGS_TUPLE_SUBCLASS)) {
+        return FILM_CONTENT_TUPLE;
+    }
+    if (PyType_FastSubclass(type, Py_TPFLAGS_LIST_SUBCLASS)) {
+        return FILM_CONTENT_LIST;
+    }
+    if (PyType_FastSubclass(type, Py_TPFLAGS_DICT_SUBCLASS)) {
+        return FILM_CONTENT_DICT;
+    }
+    for (const PyTypeObject *base = type; base != NULL; base = base->tp_base) {
+        if (base == &PySet_Type) {
+            return FILM_CONTENT_SET;
+        }
+        if (base == &PyFrozenSet_Type) {
+            return FILM_CONTENT_FROZENSET;
+        }
+        if (is_deque(base)) {
+            return FILM_CONTENT_DEQUE;
+        }
     }
     if (film_array_is_array(type)) {
         return FILM_CONTENT_ARRAY;

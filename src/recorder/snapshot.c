@@ -452,7 +452,7 @@ film_snapshot_compared(film_object *object, PyObject *value, uint32_t levels,
     object->flat = fingerprint->flat;
     object->partly = fingerprint->cut;
     object->compared = true;
-    object->version = PyDict_CheckExact(value) ? film_dict_version(value) : 0;
+    object->version = PyDict_Check(value) ? film_dict_version(value) : 0;
 }
 
 film_object *
