@@ -369,6 +369,45 @@ film_fingerprint_of(PyObject *object, film_content content, uint32_t levels)
     return result;
 }
 
+bool
+film_fingerprint_only_grew(PyObject *object, film_content content, uint32_t levels,
+                           uint64_t before, int64_t length_before,
+                           const film_fingerprint *now)
+{
+    film_walk walk = {.left = FILM_FINGERPRINT_ITEMS, .flat = true};
+    int64_t grown = now->length - length_before;
+    uint32_t below = levels == 0 ? 0 : levels - 1;
+    uint64_t tail = (uint64_t)grown * GOLDEN;
+
+    if (length_before < 0 || grown <= 0 || grown > 64 || now->cut) {
+        return false;
+    }
+    if (content == FILM_CONTENT_LIST) {
+        PyObject **items = ((PyListObject *)object)->ob_item;
+
+        for (int64_t index = length_before; index < now->length; index++) {
+            tail += placed(item_word(&walk, items[index], below), (uint64_t)index + 1);
+        }
+    }
+    else if (content == FILM_CONTENT_DICT) {
+        film_pairs pairs;
+
+        film_pairs_of_dict(object, &pairs);
+        for (Py_ssize_t index = pairs.count; index > 0 && grown > 0; index--) {
+            PyObject *key, *value = film_pairs_get(&pairs, index - 1, &key);
+
+            if (value != NULL) {
+                tail += pair_word(&walk, key, value, below);
+                grown--;
+            }
+        }
+    }
+    else {
+        return false;
+    }
+    return now->word - tail == before;
+}
+
 /* --- what a store will do -----------------------------------------------------------
  */
 

@@ -39,6 +39,13 @@ film_fingerprint_store(PyObject *owner, film_content content, uint32_t levels,
                        PyObject *name, PyObject *key, PyObject *value,
                        film_store_effect *effect);
 
+/* True when a list or dict whose fingerprint was `before` has only got new items at its
+ * end since, and nothing else. */
+bool
+film_fingerprint_only_grew(PyObject *object, film_content content, uint32_t levels,
+                           uint64_t before, int64_t length_before,
+                           const film_fingerprint *now);
+
 /* len() of a container, -1 for anything else. */
 int64_t
 film_content_length(PyObject *object, film_content content);

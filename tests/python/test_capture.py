@@ -383,6 +383,38 @@ def test_serials(program):
                 changed(queue, slot("queue"))
             assert len(serials) == 50
 
+        def test_many_items():
+            for x in ([[i] for i in range(400)], {i: [i] for i in range(400)},
+                      tuple([i] for i in range(400))):
+                told(x, None, slot("x"))
+                serials = []
+                for index in range(400):
+                    y = x[index]
+                    serials.append(serial(y, slot("y")))
+                assert len(set(serials)) == 400
+                if not isinstance(x, tuple):
+                    if isinstance(x, list):
+                        x.append([400])
+                    else:
+                        x[400] = [400]
+                    assert changed(x, slot("x"))
+                for index in range(400):
+                    y = x[index]
+                    assert serial(y, slot("y")) == serials[index]
+            x = [[i] for i in range(100)]
+            told(x, None, slot("x"))
+            serials = set()
+            for _ in range(50):
+                x.append([0])
+                changed(x, slot("x"))
+                y = x[-1]
+                serials.add(serial(y, slot("y")))
+                y = None
+                told(y, None, slot("y"))
+                x.pop()
+                changed(x, slot("x"))
+            assert len(serials) == 50
+
         def test_keys():
             d = {(1, 2): 3}
             first = told(d, None, slot("d")).content[0][0].serial
@@ -448,6 +480,59 @@ def test_serials(program):
     )
 
 
+def test_threads(program):
+    program(
+        """
+        import threading
+
+        def worker(shared, own, ready, go):
+            own.append(serial(shared, slot("shared")))
+            ready.set()
+            go.wait()
+            own.append(serial(shared, slot("shared")))
+
+        def test_shared():
+            shared = [1]
+            first = serial(shared, slot("shared"))
+            for _ in range(3):
+                own, ready, go = [], threading.Event(), threading.Event()
+                thread = threading.Thread(target=worker, args=(shared, own, ready, go))
+                thread.start()
+                ready.wait()
+                assert serial(shared, slot("shared")) == first
+                go.set()
+                thread.join()
+                assert own == [first, first]
+                assert serial(shared, slot("shared")) == first
+
+        def alone(serials):
+            x = [1]
+            serials.append(serial(x, slot("x")))
+
+        def test_dead_threads():
+            serials = []
+            for _ in range(100):
+                thread = threading.Thread(target=alone, args=(serials,))
+                thread.start()
+                thread.join()
+            assert len(set(serials)) == 100
+
+        def test_many():
+            def work(serials):
+                for number in range(300):
+                    x = [number]
+                    serials.append(serial(x, slot("x")))
+            serials = []
+            threads = [threading.Thread(target=work, args=(serials,)) for _ in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert len(set(serials)) == 2400
+        """
+    )
+
+
 def test_generators(program):
     program(
         """
@@ -461,6 +546,19 @@ def test_generators(program):
         def test_resumed():
             generator = produce()
             assert next(generator) == next(generator)
+
+        def other():
+            y = [3]
+            serial(y, slot("y"))
+
+        def deeper(generator):
+            return next(generator)
+
+        def test_resumed_elsewhere():
+            generator = produce()
+            first = next(generator)
+            other()
+            assert deeper(generator) == first
 
         def test_closed():
             for _ in range(20):
