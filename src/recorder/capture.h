@@ -56,10 +56,14 @@ film_capture_any(film_context *context, PyObject *value, const film_holder *hold
 void
 film_objects_vacate(const film_holder *holder);
 
+/* To be called for every write to a variable, cell, attribute or name whose value is
+ * not captured: a delete, the compiler's own hidden writes. (film_capture does it
+ * itself.) Otherwise the next object there may pass for the one before. */
 static inline void
 film_capture_vacate(const film_holder *holder)
 {
-    if (FILM_LIKELY(holder->kind == FILM_HOLDER_SLOT && holder->entry != NULL)) {
+    if (FILM_LIKELY(holder->kind == FILM_HOLDER_SLOT && holder->entry != NULL &&
+                    !holder->entry->suspends)) {
         holder->entry->told[holder->slot % FILM_TOLD_SLOTS] = 0;
     }
     else if (holder->kind != FILM_HOLDER_NONE) {
