@@ -10,25 +10,6 @@
 
 #include "base/alloc.h"
 
-/* True for `f` in `f(...)`, where that shows by a NULL beside it on the stack. */
-static bool
-is_called(const film_bytecode *bytecode, uint32_t index)
-{
-    uint32_t before = film_bytecode_before(bytecode, index);
-
-    if (bytecode->instructions[index].bit) {
-        return true;
-    }
-    if (index + 1 < bytecode->count &&
-        bytecode->instructions[index + 1].form == FILM_FORM_PUSH_NULL) {
-        return true;
-    }
-    return before != FILM_NONE &&
-           bytecode->instructions[before].form == FILM_FORM_PUSH_NULL &&
-           (index + 1 == bytecode->count ||
-            bytecode->instructions[index + 1].form != FILM_FORM_LOAD_ATTRIBUTE);
-}
-
 static bool
 resolve_slot(const film_draft *draft, uint32_t slot, film_write_kind base,
              film_touched *touched)
@@ -50,12 +31,12 @@ static bool
 resolve_name(const film_draft *draft, uint32_t index, film_write_kind base,
              film_touched *touched)
 {
-    if (is_called(&draft->bytecode, index)) {
-        return false;
-    }
+    const film_instruction *load = &draft->bytecode.instructions[index];
+
     touched->base = (uint8_t)base;
-    touched->name = film_draft_name(draft, draft->bytecode.instructions[index].arg);
-    return true;
+    touched->name = film_draft_name(draft, load->arg);
+    return !load->is_called && !film_name_is_hidden(touched->name) &&
+           !film_name_is_annotations(touched->name);
 }
 
 /* What the load at `origin` loads; false when it is of no interest. */

@@ -234,7 +234,9 @@ class Planner:
         self.marked: set[int] = set()
         self.sure: set[int] = set()
         if OLD:
-            self.marked = {y for x in self.succ for y in self.succ[x] if self.fires(x, y)}
+            self.marked = {
+                y for x in self.succ for y in self.succ[x] if self.fires(x, y)
+            }
             for k, i in enumerate(self.ins[:-1]):
                 if i.opname == "RESUME":
                     self.marked.add(self.ins[k + 1].offset)
@@ -298,6 +300,21 @@ class Planner:
             return self.augmented(self.number[i.offset])
         return loaded(previous)[-1:]
 
+    def is_compilers(self, i: dis.Instruction) -> bool:
+        """Items of __annotations__, keys taken off the dict of `case {..., **rest}`."""
+        previous = self.previous(i.offset)
+        if previous is None or i.opname not in ("STORE_SUBSCR", "DELETE_SUBSCR"):
+            return False
+        if i.opname == "DELETE_SUBSCR":
+            return previous.opname == "SWAP"
+        owner = self.previous(previous.offset)
+        return (
+            previous.opname in ("LOAD_CONST", "LOAD_SMALL_INT")
+            and owner is not None
+            and owner.opname == "LOAD_NAME"
+            and owner.argval == "__annotations__"
+        )
+
     def find_writes(self) -> None:
         names = set(self.code.co_varnames) | set(self.code.co_cellvars)
         slots = len(names) + len(self.code.co_freevars)
@@ -321,7 +338,7 @@ class Planner:
             if i.opname in ("STORE_ATTR", "DELETE_ATTR") and (own := self.owner(i)):
                 delete = "delete " if i.opname == "DELETE_ATTR" else ""
                 writes = [(delete + "attribute", own[-1], i.argval)]
-            elif i.opname in stack_kinds:
+            elif i.opname in stack_kinds and not self.is_compilers(i):
                 name = i.argval if i.opname.endswith("ATTR") else None
                 self.before[self.first_prefix(o)] = (stack_kinds[i.opname], top, name)
             if writes:
