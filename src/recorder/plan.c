@@ -161,11 +161,14 @@ is_written_first(const film_draft *draft, const film_made *made)
     }
 }
 
-/* True when an event can come from the instruction. */
+/* True when an event can come from the instruction: also where the region begins, since
+ * on 3.11 a handler is entered before the line event of its first instruction. */
 static bool
-has_events(const film_instruction *instruction)
+has_events(const film_draft *draft, const film_flow_region *flow, uint32_t index)
 {
-    return (instruction->traits & FILM_OP_QUIET) == 0 || instruction->marked;
+    const film_instruction *here = &draft->bytecode.instructions[index];
+
+    return (here->traits & FILM_OP_QUIET) == 0 || here->marked || index == flow->index;
 }
 
 /* Exits for the places an event can come from: returns and yields first. */
@@ -177,7 +180,7 @@ make_inner(film_draft *draft, const film_flow_region *flow, film_region *region)
     uint32_t count = 0;
 
     for (uint32_t state = 0; state < flow->state_count; state++) {
-        count += has_events(&all[states[state].index]);
+        count += has_events(draft, flow, states[state].index);
     }
     region->inner_count = (uint16_t)count;
     region->inner = film_draft_keep(draft, count, sizeof(film_exit));
@@ -191,7 +194,7 @@ make_inner(film_draft *draft, const film_flow_region *flow, film_region *region)
             film_exit *exit = &region->inner[count];
 
             if ((all[index].form == FILM_FORM_RETURN) != (returns == 1) ||
-                !has_events(&all[index])) {
+                !has_events(draft, flow, index)) {
                 continue;
             }
             *exit = make_exit(draft, all[index].place, &states[state]);
