@@ -10,6 +10,10 @@
 
 #include "base/alloc.h"
 
+/* How much of the stack counts as loaded, from its top: what the call of this line can
+ * have as arguments, not all that a large literal has put there. */
+#define STACK_LIMIT 16u
+
 static bool
 resolve_slot(const film_draft *draft, uint32_t slot, film_write_kind base,
              film_touched *touched)
@@ -132,7 +136,8 @@ add_loads(film_draft *draft, const film_flow_region *flow)
     const film_bytecode *bytecode = &draft->bytecode;
     uint32_t item = bytecode->instructions[flow->index].items;
 
-    for (; item != 0; item = bytecode->items[item].next) {
+    for (uint32_t count = 0; item != 0 && count < STACK_LIMIT;
+         item = bytecode->items[item].next, count++) {
         if (!add_touched(draft, bytecode->items[item].origin)) {
             return false;
         }
