@@ -54,6 +54,7 @@ def _make_options(
     level: str = "calls",
     c_calls: bool = False,
     exceptions: bool = True,
+    line_times: bool = False,
     ring: int | str = 0,
     tick_ns: int = 16,
     children: bool = True,
@@ -70,6 +71,7 @@ def _make_options(
     options.level = _options.parse_level(level)
     options.c_calls = c_calls
     options.exceptions = exceptions
+    options.line_times = line_times
     options.ring = _options.check_ring(
         _options.parse_size(ring) if isinstance(ring, str) else ring
     )
@@ -215,6 +217,7 @@ def record(
     level: str = "calls",
     c_calls: bool = False,
     exceptions: bool = True,
+    line_times: bool = False,
     ring: int | str = 0,
     tick_ns: int = 16,
     children: bool = True,
@@ -227,7 +230,8 @@ def record(
         refused unless `force`.
     targets, exclude: files, folders, modules or packages; without targets, everything
         outside the standard library and site-packages; `all`: that too.
-    level: "calls".
+    level: "calls", "lines" (which lines ran too) or "values" (every value written).
+    line_times: a time for each line, not only for calls and returns.
     c_calls: calls of C functions too. exceptions: raised and handled ones.
     ring: keep only the end of the run, in so many bytes (or "64M").
     tick_ns: resolution of the clock.
@@ -243,6 +247,7 @@ def record(
             level=level,
             c_calls=c_calls,
             exceptions=exceptions,
+            line_times=line_times,
             ring=ring,
             tick_ns=tick_ns,
             children=children,

@@ -61,6 +61,41 @@ bool
 film_capture_changed(film_context *context, PyObject *value, const film_holder *holder,
                      uint8_t **to, int64_t *length_before, bool *cut);
 
+/* A store read off the evaluation stack before it
+ * happens (`a[i] = v`, `f().x = v`, `del d[k]`). For this a fingerprint must be a SUM
+ * over items, each mixed with its index, key or attribute name (commutative, so that
+ * fp_after = fp_before - h(key, old) + h(key, new)), plus a term for the length.
+ * film_capture_expect works out, while owner, key and value are alive and the store has
+ * not happened, what it will do to the owner's fingerprint (attribute: `write` gives
+ * the name, key NULL; item: key, write NULL; value NULL: a delete). It applies only
+ * where the owner is known and of a type whose items/attributes we read (list with
+ * exact int index in range, negative too; dict, by a lookup that runs no user code;
+ * instance attribute); else stored->address is NULL. film_capture_stored applies it
+ * afterwards by address alone, WITHOUT following the address (the owner may be dead by
+ * then); for containers it also marks the last record stale, so that the next
+ * film_capture writes a new one. */
+typedef struct film_stored {
+    const void *address;
+    uint64_t delta; /* to add to the fingerprint */
+    int64_t growth; /* of the length */
+} film_stored;
+
+void
+film_capture_expect(PyObject *owner, film_write *write, PyObject *key, PyObject *value,
+                    film_stored *stored);
+
+void
+film_capture_stored(const film_stored *stored);
+
+/* True where a __setitem__/__delitem__ written in Python takes the store (found without
+ * running code: a heap type whose MRO has a Python function of that name). */
+bool
+film_items_are_overridden(PyObject *owner);
+
+/* The key itself where it is an exact str on the deny list, else NULL. */
+PyObject *
+film_secret_key(PyObject *key);
+
 /* A frame of this thread has ended and gives `value` to its caller (NULL: an unwinding
  * or __init__, whose `self` is given): until the caller's next event that value keeps
  * its serial. */

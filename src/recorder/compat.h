@@ -184,6 +184,25 @@ film_frame_globals(const film_frame *frame)
     return frame->f_globals;
 }
 
+/* The mapping that names of a class body or module are kept in; NULL for functions. */
+static inline PyObject *
+film_frame_names(const film_frame *frame)
+{
+    return frame->f_locals;
+}
+
+/* True when C called into Python for this frame: its caller may stand within any
+ * instruction, not only within a call. */
+static inline bool
+film_frame_is_from_c(const film_frame *frame)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    return frame->previous != NULL && film_frame_is_shim(frame->previous);
+#else
+    return frame->is_entry;
+#endif
+}
+
 /* A local by its slot, NULL when it is unbound. Borrowed. */
 static inline PyObject *
 film_frame_local(const film_frame *frame, int slot)
