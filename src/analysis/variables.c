@@ -9,9 +9,10 @@
 #include "reader/render.h"
 
 #define BUCKETS (1u << 16)
+#define PART (BUCKETS / 4)
 #define WAYS 4u
-/* Frames with more variables keep theirs until they are forgotten anyway. */
-#define FORGET_LOCALS 32u
+/* CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR */
+#define GENERATOR_FLAGS 0x2a0u
 #define KEY_TEXT 200u
 /* self.a.b is as long as names get. */
 #define NAME_DEPTH 3u
@@ -29,15 +30,18 @@ typedef enum subject {
 } subject;
 
 typedef struct entry {
-    uint64_t key; /* 0: free */
+    uint64_t key;  /* 0: free */
+    uint32_t used; /* when, by film_variables.clock */
     uint8_t length;
-    uint8_t bytes[FILM_TOKEN_MAX + 3];
+    uint8_t bytes[19]; /* the longest token there is has 18 */
 } entry;
+
+_Static_assert(sizeof(entry) == 32, "two entries a cache line");
 
 struct film_variables {
     film_reader *reader; /* borrowed */
     entry *entries;      /* owned; BUCKETS * WAYS */
-    uint32_t turn;       /* whose turn it is to go from a full bucket */
+    uint32_t clock;      /* counts uses */
 };
 
 film_status
@@ -68,28 +72,85 @@ film_variables_free(film_variables *variables)
     }
 }
 
-static uint64_t
-key_of(subject about, uint64_t first, uint64_t second)
-{
-    uint64_t key = film_digest_mix(
-        film_digest_mix(first * 0x9E3779B97F4A7C15u, second), (uint64_t)about);
+/* Which entry, and in which bucket it is looked for. */
+typedef struct address {
+    uint64_t key;
+    size_t bucket;
+} address;
 
-    return key == 0 ? 1 : key;
+/* What comes and goes with frames and with objects has parts of its own, so that it
+ * does not drive out what stays. */
+static size_t
+part_of(subject about)
+{
+    switch (about) {
+    case LOCAL:
+    case CLASS:
+        return 0;
+    case NAMED:
+    case CONTENT:
+        return PART;
+    case ITEM:
+    case HOLDER:
+        return 2 * (size_t)PART;
+    case ATTRIBUTE:
+    case GLOBAL:
+    default:
+        return 3 * (size_t)PART;
+    }
+}
+
+static address
+address_of(subject about, uint64_t first, uint64_t second)
+{
+    address at;
+
+    at.key = film_digest_mix(film_digest_mix(first * 0x9E3779B97F4A7C15u, second),
+                             (uint64_t)about);
+    at.bucket = (size_t)(at.key >> 40) % PART + part_of(about);
+    at.key += at.key == 0;
+    return at;
+}
+
+/* Of a frame's own: frames that follow one another at one depth use the same buckets,
+ * which stay in the processor's cache. Only what may go on at another depth cannot. */
+static address
+frame_address(const film_variables *variables, subject about, const film_event *event,
+              uint64_t number)
+{
+    address at = address_of(about, event->frame, number);
+    const film_code *code = film_reader_code(variables->reader, event->code);
+
+    if (code != NULL && (code->flags & GENERATOR_FLAGS) == 0) {
+        uint64_t place = film_digest_mix((uint64_t)event->thread << 32, event->depth);
+        at.bucket = ((size_t)(place >> 40) + (size_t)(number % 64) +
+                     (about == NAMED ? 64 : 0)) %
+                        PART +
+                    part_of(about);
+        /* The upper half is the place's, so that a frame takes the entry of the one
+         * before it: put() looks for it. */
+        place = film_digest_mix(place + number, (uint64_t)about);
+        at.key = (place & ~(uint64_t)UINT32_MAX) | (at.key & UINT32_MAX);
+        at.key += at.key == 0;
+    }
+    return at;
 }
 
 static entry *
-bucket_of(film_variables *variables, uint64_t key)
+bucket_of(film_variables *variables, address at)
 {
-    return &variables->entries[(size_t)(key >> 40) % BUCKETS * WAYS];
+    return &variables->entries[at.bucket * WAYS];
 }
 
 static entry *
-find(film_variables *variables, uint64_t key)
+find(film_variables *variables, address at)
 {
-    entry *bucket = bucket_of(variables, key);
+    entry *bucket = bucket_of(variables, at);
+    uint64_t key = at.key;
 
     for (unsigned i = 0; i < WAYS; i++) {
         if (bucket[i].key == key) {
+            bucket[i].used = ++variables->clock;
             return &bucket[i];
         }
     }
@@ -97,37 +158,36 @@ find(film_variables *variables, uint64_t key)
 }
 
 static void
-put(film_variables *variables, uint64_t key, const uint8_t *bytes, size_t length)
+put(film_variables *variables, address at, const uint8_t *bytes, size_t length)
 {
-    entry *bucket = bucket_of(variables, key), *to = NULL;
+    entry *bucket = bucket_of(variables, at), *to = bucket;
 
     for (unsigned i = 0; i < WAYS; i++) {
-        if (bucket[i].key == key) {
+        if (bucket[i].key >> 32 == at.key >> 32) {
             to = &bucket[i];
             break;
         }
-        if (to == NULL && bucket[i].key == 0) {
+        if (bucket[i].used < to->used) {
             to = &bucket[i];
         }
-    }
-    if (to == NULL) {
-        to = &bucket[variables->turn++ % WAYS];
     }
     if (length > sizeof(to->bytes)) {
         return;
     }
-    to->key = key;
+    to->key = at.key;
+    to->used = ++variables->clock;
     to->length = (uint8_t)length;
     memcpy(to->bytes, bytes, length);
 }
 
 static void
-forget(film_variables *variables, uint64_t key)
+forget(film_variables *variables, address at)
 {
-    entry *found = find(variables, key);
+    entry *found = find(variables, at);
 
     if (found != NULL) {
         found->key = 0;
+        found->used = 0;
     }
 }
 
@@ -197,37 +257,38 @@ hash_key(film_variables *variables, const told *key)
     return film_hash(value.text.data, value.text.length);
 }
 
-/* The key of what a set or delete writes to; 0: not to be told. */
-static uint64_t
-key_of_write(film_variables *variables, const film_event *event)
+/* Where what a set or delete writes to is kept; key 0: not to be told. */
+static address
+address_of_write(film_variables *variables, const film_event *event)
 {
     const film_code *code;
     told owner, key;
+    address none = {0};
     uint64_t serial;
 
     switch ((film_set_form)event->form) {
     case FILM_SET_LOCAL:
-        return key_of(LOCAL, event->frame, event->slot);
+        return frame_address(variables, LOCAL, event, event->slot);
     case FILM_SET_CLASS:
-        return key_of(CLASS, event->frame, event->name);
+        return address_of(CLASS, event->frame, event->name);
     case FILM_SET_GLOBAL:
         code = film_reader_code(variables->reader, event->code);
-        return code == NULL ? 0
-                            : key_of(GLOBAL,
+        return code == NULL ? none
+                            : address_of(GLOBAL,
                                      film_hash(code->module.data, code->module.length),
                                      event->name);
     case FILM_SET_ATTRIBUTE:
     case FILM_SET_ATTRIBUTE_VIA:
         owner = told_by(event, FILM_ROLE_OWNER);
         serial = serial_of(variables, &owner.token);
-        return serial == 0 ? 0 : key_of(ATTRIBUTE, serial, event->name);
+        return serial == 0 ? none : address_of(ATTRIBUTE, serial, event->name);
     case FILM_SET_ITEM:
     case FILM_SET_ITEM_VIA:
     default:
         owner = told_by(event, FILM_ROLE_OWNER);
         key = told_by(event, FILM_ROLE_KEY);
         serial = serial_of(variables, &owner.token);
-        return serial == 0 ? 0 : key_of(ITEM, serial, hash_key(variables, &key));
+        return serial == 0 ? none : address_of(ITEM, serial, hash_key(variables, &key));
     }
 }
 
@@ -236,20 +297,22 @@ static void
 note_content(film_variables *variables, const told *value, uint64_t serial)
 {
     if (value->token.kind == FILM_TOKEN_VALUE && serial != 0) {
-        put(variables, key_of(CONTENT, serial, 0), value->bytes, value->length);
+        put(variables, address_of(CONTENT, serial, 0), value->bytes, value->length);
     }
 }
 
 /* The frame's variable `slot` holds this. */
 static void
-note_local(film_variables *variables, uint64_t frame, uint32_t slot, const told *value)
+note_local(film_variables *variables, const film_event *event, uint32_t slot,
+           const told *value)
 {
     uint64_t serial = serial_of(variables, &value->token);
 
-    put(variables, key_of(LOCAL, frame, slot), value->bytes, value->length);
+    put(variables, frame_address(variables, LOCAL, event, slot), value->bytes,
+        value->length);
     if (serial != 0) {
-        put(variables, key_of(NAMED, frame, serial), (const uint8_t *)&slot,
-            sizeof(slot));
+        put(variables, frame_address(variables, NAMED, event, serial),
+            (const uint8_t *)&slot, sizeof(slot));
         note_content(variables, value, serial);
     }
 }
@@ -264,20 +327,21 @@ static void
 note_set(film_variables *variables, const film_event *event)
 {
     told value = told_by(event, FILM_ROLE_VALUE), owner;
-    uint64_t serial, key;
+    uint64_t serial;
+    address at;
 
     if (value.length == 0) {
         return;
     }
     if (event->form == FILM_SET_LOCAL) {
-        note_local(variables, event->frame, event->slot, &value);
+        note_local(variables, event, event->slot, &value);
         return;
     }
-    key = key_of_write(variables, event);
-    if (key == 0) {
+    at = address_of_write(variables, event);
+    if (at.key == 0) {
         return;
     }
-    put(variables, key, value.bytes, value.length);
+    put(variables, at, value.bytes, value.length);
     serial = serial_of(variables, &value.token);
     if (serial == 0) {
         return;
@@ -289,7 +353,7 @@ note_set(film_variables *variables, const film_event *event)
         owner = told_by(event, FILM_ROLE_OWNER);
         by.owner = owner.length == 0 ? 0 : serial_of(variables, &owner.token);
         by.name = event->name;
-        put(variables, key_of(HOLDER, serial, 0), (const uint8_t *)&by, sizeof(by));
+        put(variables, address_of(HOLDER, serial, 0), (const uint8_t *)&by, sizeof(by));
     }
 }
 
@@ -303,27 +367,14 @@ note_arguments(film_variables *variables, const film_event *event)
         if (value.length == 0) {
             break;
         }
-        note_local(variables, event->frame, i, &value);
-    }
-}
-
-/* A frame that has ended makes room for others. */
-static void
-forget_frame(film_variables *variables, const film_event *event)
-{
-    const film_code *code = film_reader_code(variables->reader, event->code);
-
-    if (code != NULL && code->local_count <= FORGET_LOCALS) {
-        for (uint32_t slot = 0; slot < code->local_count; slot++) {
-            forget(variables, key_of(LOCAL, event->frame, slot));
-        }
+        note_local(variables, event, i, &value);
     }
 }
 
 void
 film_variables_note(film_variables *variables, const film_event *event)
 {
-    uint64_t key;
+    address at;
     told value;
 
     switch (event->kind) {
@@ -334,18 +385,14 @@ film_variables_note(film_variables *variables, const film_event *event)
         note_set(variables, event);
         break;
     case FILM_KIND_DELETE:
-        key = key_of_write(variables, event);
-        if (key != 0) {
-            forget(variables, key);
+        at = address_of_write(variables, event);
+        if (at.key != 0) {
+            forget(variables, at);
         }
         break;
     case FILM_KIND_CHANGE:
         value = told_by(event, FILM_ROLE_VALUE);
         note_content(variables, &value, serial_of(variables, &value.token));
-        break;
-    case FILM_KIND_RETURN:
-    case FILM_KIND_UNWIND:
-        forget_frame(variables, event);
         break;
     default:
         break;
@@ -368,7 +415,8 @@ film_variables_before(film_variables *variables, const film_event *event,
                       film_past_value *out)
 {
     film_input input;
-    uint64_t key, serial;
+    uint64_t serial;
+    address at;
     film_token token;
     told value;
 
@@ -376,10 +424,10 @@ film_variables_before(film_variables *variables, const film_event *event,
         value = told_by(event, FILM_ROLE_VALUE);
         serial = serial_of(variables, &value.token);
         return serial != 0 &&
-               give(find(variables, key_of(CONTENT, serial, 0)), out);
+               give(find(variables, address_of(CONTENT, serial, 0)), out);
     }
-    key = key_of_write(variables, event);
-    if (key == 0 || !give(find(variables, key), out)) {
+    at = address_of_write(variables, event);
+    if (at.key == 0 || !give(find(variables, at), out)) {
         return false;
     }
     input = film_input_of(out->bytes, out->length);
@@ -388,7 +436,7 @@ film_variables_before(film_variables *variables, const film_event *event,
         /* It may have been changed in place since, also by another name. */
         serial = serial_of(variables, &token);
         if (serial != 0) {
-            give(find(variables, key_of(CONTENT, serial, 0)), out);
+            give(find(variables, address_of(CONTENT, serial, 0)), out);
         }
     }
     return true;
@@ -432,7 +480,7 @@ holds(film_variables *variables, const entry *held, uint64_t serial)
 static film_text
 local_name(film_variables *variables, const film_event *event, uint64_t serial)
 {
-    const entry *named = find(variables, key_of(NAMED, event->frame, serial));
+    const entry *named = find(variables, frame_address(variables, NAMED, event, serial));
     const film_code *code = film_reader_code(variables->reader, event->code);
     film_text none = {"", 0};
     uint32_t slot;
@@ -442,7 +490,7 @@ local_name(film_variables *variables, const film_event *event, uint64_t serial)
     }
     memcpy(&slot, named->bytes, sizeof(slot));
     if (slot >= code->local_count ||
-        !holds(variables, find(variables, key_of(LOCAL, event->frame, slot)), serial)) {
+        !holds(variables, find(variables, frame_address(variables, LOCAL, event, slot)), serial)) {
         return none;
     }
     return film_reader_string(variables->reader, code->locals[slot]);
@@ -454,7 +502,7 @@ name_object(film_variables *variables, const film_event *event, uint64_t serial,
             unsigned depth, film_buffer *out)
 {
     film_text local = local_name(variables, event, serial);
-    const entry *held = find(variables, key_of(HOLDER, serial, 0));
+    const entry *held = find(variables, address_of(HOLDER, serial, 0));
     holder by;
 
     if (local.length > 0) {
@@ -466,7 +514,7 @@ name_object(film_variables *variables, const film_event *event, uint64_t serial,
     }
     memcpy(&by, held->bytes, sizeof(by));
     if (by.owner != 0) {
-        if (!holds(variables, find(variables, key_of(ATTRIBUTE, by.owner, by.name)),
+        if (!holds(variables, find(variables, address_of(ATTRIBUTE, by.owner, by.name)),
                    serial) ||
             !name_object(variables, event, by.owner, depth - 1, out)) {
             return false;
