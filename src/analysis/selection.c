@@ -144,13 +144,20 @@ takes_write(film_selection *selection, size_t recording, const film_event *event
 }
 
 bool
-film_selection_takes(film_selection *selection, size_t recording,
-                     const film_event *event)
+film_selection_takes_kind(film_selection *selection, size_t recording,
+                          const film_event *event)
 {
     if (event->kind == FILM_KIND_LINE && selection->without_lines) {
         return false;
     }
-    if (selection->variable_count > 0 && !takes_write(selection, recording, event)) {
+    return selection->variable_count == 0 || takes_write(selection, recording, event);
+}
+
+bool
+film_selection_takes(film_selection *selection, size_t recording,
+                     const film_event *event)
+{
+    if (!film_selection_takes_kind(selection, recording, event)) {
         return false;
     }
     if (event->frame == 0) {

@@ -46,6 +46,11 @@ film_selection_reset(film_selection *selection);
 bool
 film_selection_takes_code(film_selection *selection, size_t recording, uint32_t code);
 
+/* Whether an event is asked for by its kind and variable alone. */
+bool
+film_selection_takes_kind(film_selection *selection, size_t recording,
+                          const film_event *event);
+
 /* Whether an event is asked for. Events without a frame (a thread's start, a loss) are
  * taken unless functions were named. */
 bool

@@ -1,5 +1,7 @@
 /* log.c: the run as a log.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <signal.h>
+#include <string.h>
 #include <time.h>
 
 #include "analysis/duration_filter.h"
@@ -32,6 +34,27 @@ typedef struct log_walk {
     film_log_json *json;
 } log_walk;
 
+/* Ctrl-C ends following, not the line that is being written. */
+static volatile sig_atomic_t interrupted;
+
+static void
+note_interrupt(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+static void
+catch_interrupts(void)
+{
+    struct sigaction action;
+
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = note_interrupt; /* no SA_RESTART: the pause ends at once */
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+}
+
 static void
 write_merged(void *context, const film_merged *merged)
 {
@@ -53,9 +76,10 @@ write_available(log_walk *walk, film_merge *merge)
 {
     film_reading *reading = walk->reading;
     film_merged merged;
-    film_status status;
+    film_status status = FILM_END;
 
-    while ((status = film_merge_next(merge, &merged, &reading->error)) == FILM_OK) {
+    while (!interrupted &&
+           (status = film_merge_next(merge, &merged, &reading->error)) == FILM_OK) {
         if (walk->filter == NULL) {
             write_merged(walk, &merged);
         }
@@ -88,7 +112,7 @@ follow(log_walk *walk, film_merge *merge)
     film_reading *reading = walk->reading;
     bool live = true;
 
-    while (live) {
+    while (live && !interrupted) {
         struct timespec pause = {0, FOLLOW_EVERY_NS};
 
         FILM_TRY(film_output_flush(&reading->output, &reading->error));
@@ -109,6 +133,9 @@ write_lines(log_walk *walk, const log_options *wanted, const film_merge_range *r
     film_merge *merge;
     film_status status;
 
+    if (wanted->follow) {
+        catch_interrupts();
+    }
     FILM_TRY(film_merge_open(&reading->set, range, &merge, &reading->error));
     status = write_available(walk, merge);
     if (status == FILM_OK && wanted->follow) {
