@@ -36,6 +36,8 @@
 #include <frameobject.h>
 #include <structmember.h>
 
+/* pycore_asdl.h (3.12) makes `object` a type: not a name to give away. */
+#define object film_asdl_object
 #include <internal/pycore_code.h>
 #include <internal/pycore_dict.h>
 #include <internal/pycore_frame.h>
@@ -43,6 +45,7 @@
 #include <internal/pycore_interpframe.h>
 #include <internal/pycore_stackref.h>
 #endif
+#undef object
 #pragma GCC diagnostic pop
 
 #include <stdbool.h>

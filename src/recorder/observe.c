@@ -45,7 +45,7 @@ enter_region(film_stack_entry *entry, film_region *region)
 
 /* The value stored is the result of the call that has just come back to this frame. */
 static inline bool
-is_in_flight(const film_context *context, const film_stack_entry *entry,
+is_in_flight(const film_context *context, film_stack_entry *entry,
              const film_write *write)
 {
     return write->call_place != FILM_PLAN_NO_PLACE && context->returned != NULL &&
@@ -54,7 +54,7 @@ is_in_flight(const film_context *context, const film_stack_entry *entry,
 
 /* The name of a local where it is on the deny list, else NULL. */
 static inline PyObject *
-secret_local(const film_stack_entry *entry, uint32_t slot)
+secret_local(film_stack_entry *entry, uint32_t slot)
 {
     if (FILM_LIKELY(entry->plan->secret_slots == NULL)) {
         return NULL;
@@ -63,8 +63,8 @@ secret_local(const film_stack_entry *entry, uint32_t slot)
 }
 
 static inline bool
-tell_local(film_context *context, const film_stack_entry *entry,
-           const film_frame *frame, const film_write *write, bool cell)
+tell_local(film_context *context, film_stack_entry *entry, const film_frame *frame,
+           const film_write *write, bool cell)
 {
     film_holder holder = {.kind = cell ? FILM_HOLDER_CELL : FILM_HOLDER_SLOT,
                           .entry = entry,
@@ -83,7 +83,7 @@ tell_local(film_context *context, const film_stack_entry *entry,
 }
 
 static bool
-tell_name(film_context *context, const film_stack_entry *entry, const film_frame *frame,
+tell_name(film_context *context, film_stack_entry *entry, const film_frame *frame,
           film_write *write)
 {
     film_holder holder = {.kind = FILM_HOLDER_NAMESPACE,
@@ -96,7 +96,7 @@ tell_name(film_context *context, const film_stack_entry *entry, const film_frame
 
     end = film_capture(context, value, &holder, film_secret_name(write), tokens);
     return film_append_set(context->thread, film_namespace_form(frame, write->kind),
-                           film_name_id(write), tokens, (size_t)(end - tokens));
+                           film_write_name_id(write), tokens, (size_t)(end - tokens));
 }
 
 /* The object whose attribute is written: in a local, or in the cell there. */
@@ -109,7 +109,7 @@ owner_of(const film_frame *frame, const film_write *write)
 }
 
 static inline film_holder
-owner_holder(const film_stack_entry *entry, const film_write *write)
+owner_holder(film_stack_entry *entry, const film_write *write)
 {
     return (film_holder){.kind =
                              write->cell_owner ? FILM_HOLDER_CELL : FILM_HOLDER_SLOT,
@@ -118,8 +118,8 @@ owner_holder(const film_stack_entry *entry, const film_write *write)
 }
 
 static bool
-tell_attribute(film_context *context, const film_stack_entry *entry,
-               const film_frame *frame, film_write *write)
+tell_attribute(film_context *context, film_stack_entry *entry, const film_frame *frame,
+               film_write *write)
 {
     PyObject *owner = owner_of(frame, write);
     film_holder holder = owner_holder(entry, write);
@@ -141,7 +141,7 @@ tell_attribute(film_context *context, const film_stack_entry *entry,
                            .name = write->name,
                            .in_flight = is_in_flight(context, entry, write)};
     end = film_capture(context, value, &holder, film_secret_name(write), end);
-    if (!film_append_set(context->thread, form, film_name_id(write), tokens,
+    if (!film_append_set(context->thread, form, film_write_name_id(write), tokens,
                          (size_t)(end - tokens))) {
         return false;
     }
@@ -150,8 +150,8 @@ tell_attribute(film_context *context, const film_stack_entry *entry,
 }
 
 static bool
-tell_delete(film_context *context, const film_stack_entry *entry,
-            const film_frame *frame, film_write *write)
+tell_delete(film_context *context, film_stack_entry *entry, const film_frame *frame,
+            film_write *write)
 {
     uint8_t tokens[FILM_TOKEN_MAX], *end = tokens;
     film_holder holder;
@@ -170,7 +170,8 @@ tell_delete(film_context *context, const film_stack_entry *entry,
         holder = owner_holder(entry, write);
         end = film_capture_owner(context, owner, &holder, tokens);
         if (!film_append_delete(context->thread, FILM_SET_ATTRIBUTE,
-                                film_name_id(write), tokens, (size_t)(end - tokens))) {
+                                film_write_name_id(write), tokens,
+                                (size_t)(end - tokens))) {
             return false;
         }
         film_capture_told(owner);
@@ -178,7 +179,7 @@ tell_delete(film_context *context, const film_stack_entry *entry,
     default:
         return film_append_delete(context->thread,
                                   film_namespace_form(frame, write->kind),
-                                  film_name_id(write), tokens, 0);
+                                  film_write_name_id(write), tokens, 0);
     }
 }
 
@@ -486,7 +487,7 @@ film_observe_leave(film_context *context, const film_frame *frame, PyObject *val
 void
 film_observe_ended(film_context *context, PyObject *value)
 {
-    const film_stack_entry *entry = context->top;
+    film_stack_entry *entry = context->top;
 
     if (entry->initialises) {
         value = film_frame_local(entry->frame, 0);

@@ -52,7 +52,7 @@ read_attribute(film_context *context, const film_frame *frame, film_write *write
     bool via = false;
 
     pending->form = FILM_SET_ATTRIBUTE;
-    pending->number = film_name_id(write);
+    pending->number = film_write_name_id(write);
     end = film_capture_owner(context, owner, &holder, pending->tokens);
     pending->deletes = write->kind == FILM_DELETE_STACK_ATTRIBUTE;
     if (owner != NULL) {
@@ -103,8 +103,8 @@ read_item(film_context *context, const film_frame *frame, film_write *write,
 
 /* A variable whose value is only sure on the stack. */
 static void
-read_variable(film_context *context, const film_stack_entry *entry,
-              const film_frame *frame, film_write *write, film_pending *pending)
+read_variable(film_context *context, film_stack_entry *entry, const film_frame *frame,
+              film_write *write, film_pending *pending)
 {
     PyObject *value = stack_item(frame, write, 1);
     film_holder holder = {.kind = FILM_HOLDER_NONE};
@@ -120,7 +120,7 @@ read_variable(film_context *context, const film_stack_entry *entry,
     }
     else {
         pending->form = film_namespace_form(frame, write->kind);
-        pending->number = film_name_id(write);
+        pending->number = film_write_name_id(write);
         secret = film_secret_name(write);
     }
     end = film_capture(context, value, &holder, secret, pending->tokens);

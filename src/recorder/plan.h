@@ -88,7 +88,7 @@ typedef struct film_exit {
     uint16_t count_entered; /* with the store itself, for code entered from within it: a
                                finaliser runs after the slot was written. Not with
                                attributes and NAMEs: there a setter may run before */
-    film_write *writes; /* borrowed from the plan */
+    film_write *writes;     /* borrowed from the plan */
 } film_exit;
 
 /* Something a region loads and may change in place: a variable, or up to two attributes

@@ -15,6 +15,8 @@
 #include "recorder/session.h"
 #include "writer/append.h"
 
+#define FILM_TOLD_SLOTS 16u
+
 typedef struct film_stack_entry {
     const film_frame *frame;   /* identity only */
     const PyObject *code;      /* identity only */
@@ -33,6 +35,9 @@ typedef struct film_stack_entry {
     uint32_t site;    /* the caller's place + 1 */
     struct film_plan *plan;     /* borrowed from the code's film_code */
     struct film_region *region; /* NULL: not known where the frame is */
+    /* What each variable was last told to hold, as a check word (objects.c); slots that
+     * share a place here only lose evidence. */
+    uint32_t told[FILM_TOLD_SLOTS];
 } film_stack_entry;
 
 typedef struct film_pending film_pending;
@@ -49,6 +54,8 @@ typedef struct film_context {
     uint32_t returned_unit; /* where that caller stands */
     uint32_t pending_count, pending_room;
     film_pending *pendings; /* owned */
+    uint64_t stack_token;   /* the token `stack_id` was drawn for */
+    uint32_t stack_id;      /* names this stack in objects.c; 0: none yet */
 } film_context;
 
 /* initial-exec: one load, no call. The struct is small, so that it fits the room glibc

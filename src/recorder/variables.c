@@ -88,7 +88,7 @@ film_secret_slots(PyCodeObject *code)
 }
 
 PyObject *
-film_name_of_secret_slot(const film_stack_entry *entry, uint32_t slot)
+film_name_of_secret_slot(film_stack_entry *entry, uint32_t slot)
 {
     const PyCodeObject *code = (const PyCodeObject *)entry->code;
 
@@ -99,8 +99,8 @@ film_name_of_secret_slot(const film_stack_entry *entry, uint32_t slot)
 }
 
 static PyObject *
-resolve_base(const film_stack_entry *entry, const film_frame *frame,
-             const film_touch *touch, film_holder *holder)
+resolve_base(film_stack_entry *entry, const film_frame *frame, const film_touch *touch,
+             film_holder *holder)
 {
     *holder = (film_holder){.entry = entry, .slot = touch->slot};
     switch (touch->base) {
@@ -120,8 +120,8 @@ resolve_base(const film_stack_entry *entry, const film_frame *frame,
 }
 
 PyObject *
-film_touch_resolve(const film_stack_entry *entry, const film_frame *frame,
-                   film_touch *touch, film_holder *holder)
+film_touch_resolve(film_stack_entry *entry, const film_frame *frame, film_touch *touch,
+                   film_holder *holder)
 {
     PyObject *value = resolve_base(entry, frame, touch, holder);
 

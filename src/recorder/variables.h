@@ -24,7 +24,7 @@ uint32_t
 film_name_describe(film_write *write);
 
 static inline uint32_t
-film_name_id(film_write *write)
+film_write_name_id(film_write *write)
 {
     return FILM_LIKELY(write->name_id != 0) ? write->name_id
                                             : film_name_describe(write);
@@ -46,12 +46,12 @@ uint8_t *
 film_secret_slots(PyCodeObject *code);
 
 PyObject *
-film_name_of_secret_slot(const film_stack_entry *entry, uint32_t slot);
+film_name_of_secret_slot(film_stack_entry *entry, uint32_t slot);
 
 /* What a touch names, with the holder that proves it; NULL: unbound. */
 PyObject *
-film_touch_resolve(const film_stack_entry *entry, const film_frame *frame,
-                   film_touch *touch, film_holder *holder);
+film_touch_resolve(film_stack_entry *entry, const film_frame *frame, film_touch *touch,
+                   film_holder *holder);
 
 static inline PyObject *
 film_cell_content(PyObject *cell)
