@@ -36,6 +36,7 @@ typedef struct film_holder {
     PyObject *owner;   /* borrowed for the call */
     PyObject *name;    /* borrowed for the call */
     uint32_t position; /* ATTRIBUTE, ITEM: where in the owner + 1, 0: not known */
+    bool birth;      /* `self` of an __init__ that begins: may be new at an old address */
     bool in_flight;    /* the value is the result of a call that has just returned into
                           this frame (see film_capture_returned) */
 } film_holder;
@@ -163,6 +164,11 @@ film_items_are_overridden(PyObject *owner);
 /* The key itself where it is an exact str on the deny list, else NULL. */
 PyObject *
 film_secret_key(PyObject *key);
+
+/* A recorded __init__ begins for an instance of this type: whenever one is born, we see
+ * it (film_type_is_born_in_sight). */
+void
+film_capture_birth(PyTypeObject *type);
 
 /* A frame of this thread has ended and gives `value` to its caller (NULL: an unwinding
  * or __init__, whose `self` is given): until the caller's next event that value keeps

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/capture_types.h"
 
+#include "recorder/capture.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -347,4 +349,21 @@ film_type_of(PyTypeObject *type)
     }
     learn_type(known, type);
     return known;
+}
+
+void
+film_capture_birth(PyTypeObject *type)
+{
+    /* Not const: the cache is this file's. */
+    film_type *known = (film_type *)(uintptr_t)film_type_of(type);
+
+    if (type->tp_new == PyBaseObject_Type.tp_new) {
+        known->births = film_the_session.token;
+    }
+}
+
+bool
+film_type_is_born_in_sight(PyTypeObject *type)
+{
+    return film_type_of(type)->births == film_the_session.token;
 }

@@ -569,6 +569,17 @@ name_stack(film_context *context)
     film_stacks_add(context);
 }
 
+/* Nothing proves that the object has lived on, but another one of its type would have
+ * been seen when it was born, and this one is as it was told. */
+static bool
+is_the_last_born(const film_object *entry, PyObject *object, const film_holder *holder)
+{
+    return !holder->birth && entry->compared && !entry->partly &&
+           film_type_is_born_in_sight(Py_TYPE(object)) &&
+           film_fingerprint_of(object, FILM_CONTENT_INSTANCE, entry->levels).word ==
+               entry->fingerprint;
+}
+
 film_object *
 film_objects_see(film_context *context, PyObject *object, const film_holder *holder,
                  bool *known)
@@ -581,6 +592,7 @@ film_objects_see(film_context *context, PyObject *object, const film_holder *hol
     *known = entry != NULL && entry->type == type_word(Py_TYPE(object)) &&
              ((holder->in_flight && context->returned == object) ||
               is_proven(context, entry, object, PROOF_STEPS) ||
+              is_the_last_born(entry, object, holder) ||
               (holder->kind == FILM_HOLDER_CELL && holder->entry != NULL &&
                cell_proves(context, entry, object, holder)));
     if (FILM_UNLIKELY(!*known)) {
