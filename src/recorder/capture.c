@@ -102,6 +102,9 @@ film_capture_told(PyObject *owner)
 static bool
 is_surely_unchanged(const film_object *object, PyObject *value, film_content content)
 {
+    if (object->pointers != 0) {
+        return object->pointers == film_fingerprint_pointers(value);
+    }
     return content == FILM_CONTENT_DICT && object->flat && object->version != 0 &&
            object->version == film_dict_version(value);
 }
@@ -194,6 +197,7 @@ film_capture_stored(const film_stored *stored)
     }
     object->fingerprint += stored->delta;
     object->version = 0;
+    object->pointers = 0;
     object->stale = true;
     if (object->length >= 0) {
         object->length += stored->growth;

@@ -22,7 +22,7 @@
 
 typedef struct film_walk {
     int64_t left; /* items that may still be looked at */
-    bool flat;
+    bool flat, scalars;
 } film_walk;
 
 static uint64_t
@@ -96,13 +96,15 @@ other_word(film_walk *walk, PyObject *item, uint32_t levels)
     film_content content;
 
     if (film_is_scalar(item)) {
+        walk->scalars = true;
         if (type == &PyUnicode_Type) {
             walk->left -= PyUnicode_GET_LENGTH(item) / 64;
         }
         return film_scalar_word(item);
     }
     content = nested_content(type);
-    if (content == FILM_CONTENT_OPAQUE) {
+    /* Classes written in Python are instances: no need to look closer. */
+    if (content == FILM_CONTENT_OPAQUE && (type->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0) {
         if (levels == 0) {
             walk->flat = false; /* who knows */
         }
@@ -131,16 +133,19 @@ item_word(film_walk *walk, PyObject *item, uint32_t levels)
     }
     type = Py_TYPE(item);
     if (type == &PyLong_Type && film_long_small(item, &number)) {
+        walk->scalars = true;
         return (uint64_t)number ^ SALT_INT;
     }
     if (type == &PyFloat_Type) {
         uint64_t bits;
 
+        walk->scalars = true;
         memcpy(&bits, &((PyFloatObject *)item)->ob_fval, sizeof(bits));
         return bits ^ SALT_FLOAT;
     }
     if (type == &PyUnicode_Type && PyUnicode_IS_COMPACT_ASCII(item) &&
         PyUnicode_GET_LENGTH(item) <= SHORT_TEXT) {
+        walk->scalars = true;
         return short_text_word(PyUnicode_DATA(item),
                                (size_t)PyUnicode_GET_LENGTH(item));
     }
@@ -365,8 +370,17 @@ film_fingerprint_of(PyObject *object, film_content content, uint32_t levels)
     result.length = film_content_length(object, content);
     result.word = content_word(&walk, object, content, levels == 0 ? 1 : levels);
     result.flat = walk.flat;
+    result.scalars = walk.scalars;
     result.cut = walk.left <= 0;
     return result;
+}
+
+uint64_t
+film_fingerprint_pointers(PyObject *list)
+{
+    return film_hash(((PyListObject *)list)->ob_item,
+                     (size_t)Py_SIZE(list) * sizeof(PyObject *)) |
+           1;
 }
 
 bool

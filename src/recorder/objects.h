@@ -51,6 +51,7 @@ typedef struct film_held_place {
 typedef struct film_object {
     uint64_t serial;
     uint64_t fingerprint;
+    uint64_t pointers; /* of a list whose items count by address only; 0: others */
     uint64_t record;  /* value id + 1 of the last one; 0: none */
     uint64_t body;    /* hash of that record */
     uint32_t version; /* of film_dict_version at the fingerprint; 0: none */

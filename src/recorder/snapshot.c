@@ -453,6 +453,10 @@ film_snapshot_compared(film_object *object, PyObject *value, uint32_t levels,
     object->partly = fingerprint->cut;
     object->compared = true;
     object->version = PyDict_Check(value) ? film_dict_version(value) : 0;
+    object->pointers = PyList_Check(value) && fingerprint->flat &&
+                               !fingerprint->scalars && !fingerprint->cut
+                           ? film_fingerprint_pointers(value)
+                           : 0;
 }
 
 /* Items that the record does not show are seen too, so that they keep their serials as
@@ -568,6 +572,8 @@ is_surely_told(const film_object *object, PyObject *value, film_content content)
         return false;
     }
     return content == FILM_CONTENT_TUPLE || content == FILM_CONTENT_FROZENSET ||
+           (object->pointers != 0 &&
+            object->pointers == film_fingerprint_pointers(value)) ||
            (content == FILM_CONTENT_DICT && object->version != 0 &&
             object->version == film_dict_version(value));
 }
