@@ -25,9 +25,9 @@ is_proven(film_context *context, film_object *object, const PyObject *address,
 static inline uint32_t
 slot_word(uint64_t frame, uint32_t slot, const PyObject *object)
 {
-    uint64_t word = ((uint64_t)(uintptr_t)object >> 4) * GOLDEN + frame * 31 + slot;
+    uint64_t word = ((uint64_t)(uintptr_t)object >> 4) + frame * 0x10001u + slot;
 
-    return (uint32_t)(word >> 16) | 1u; /* 0 is: nothing */
+    return (uint32_t)(word * GOLDEN >> 32) | 1u; /* 0 is: nothing */
 }
 
 /* The same for a frame that is suspended now and then, in told.c. */

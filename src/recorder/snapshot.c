@@ -108,6 +108,21 @@ finish_record(film_object *object, uint32_t type_name, bool cut, size_t start)
     film_the_snapshot.body.length = start;
 }
 
+/* True when the items known so far are where they were, or their stores were told: all
+ * that has changed since the last record was told, or is new at the end. */
+static bool
+items_stayed(const film_object *object, PyObject *value, film_content content,
+             uint32_t levels, const film_fingerprint *now)
+{
+    if (object->record == 0 || !object->compared || now->cut ||
+        (!object->flat && object->levels != levels)) {
+        return false;
+    }
+    return (object->stale && now->word == object->fingerprint) ||
+           film_fingerprint_only_grew(value, content, levels, object->fingerprint,
+                                      object->length, now);
+}
+
 film_object *
 film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
                     const film_fingerprint *fingerprint)
@@ -121,12 +136,7 @@ film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
     size_t start = film_the_snapshot.body.length;
 
     object->busy = true;
-    /* Of a container that has only grown, the items known so far are where they were.
-     */
-    if (object->record == 0 || !object->compared ||
-        (!object->flat && object->levels != levels) ||
-        !film_fingerprint_only_grew(value, content, levels, object->fingerprint,
-                                    object->length, fingerprint)) {
+    if (!items_stayed(object, value, content, levels, fingerprint)) {
         object->edition++;
         object->renewed = true;
         object->placed = object->record == 0 ? film_the_snapshot.items : UINT32_MAX;
