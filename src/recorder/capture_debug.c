@@ -118,30 +118,22 @@ is_helper(PyCodeObject *code)
     return helper;
 }
 
-/* The slot of a variable of the calling function: the innermost on the shadow stack
- * that is not of the test's helper. */
+/* The slot of a variable: of the innermost function on the shadow stack that has one of
+ * this name and is not of the test's helper. */
 static bool
 find_slot(film_context *context, PyObject *name, film_holder *holder)
 {
-    film_stack_entry *entry = context->top;
-    PyCodeObject *code;
+    for (film_stack_entry *entry = context->top; entry > context->entries; entry--) {
+        PyCodeObject *code = (PyCodeObject *)film_frame_code(entry->frame);
+        PyObject *names = code->co_localsplusnames;
 
-    while (entry > context->entries &&
-           is_helper((PyCodeObject *)film_frame_code(entry->frame))) {
-        entry--;
-    }
-    if (entry == context->entries) {
-        PyErr_SetString(PyExc_RuntimeError, "the calling function is not recorded");
-        return false;
-    }
-    code = (PyCodeObject *)film_frame_code(entry->frame);
-    for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(code->co_localsplusnames);
-         index++) {
-        if (PyUnicode_Compare(PyTuple_GET_ITEM(code->co_localsplusnames, index),
-                              name) == 0) {
-            holder->entry = entry;
-            holder->slot = (uint32_t)index;
-            return true;
+        for (Py_ssize_t index = 0; !is_helper(code) && index < PyTuple_GET_SIZE(names);
+             index++) {
+            if (PyUnicode_Compare(PyTuple_GET_ITEM(names, index), name) == 0) {
+                holder->entry = entry;
+                holder->slot = (uint32_t)index;
+                return true;
+            }
         }
     }
     PyErr_SetObject(PyExc_NameError, name);

@@ -33,9 +33,10 @@
 typedef struct film_slot_place {
     uint64_t frame;      /* its serial */
     uint32_t stack;      /* which stack: film_context.stack_id; 0: no place */
-    uint32_t index : 19; /* of its entry */
+    uint32_t index : 18; /* of its entry */
     uint32_t slot : 12;
     uint32_t is_cell : 1;
+    uint32_t suspends : 1; /* a generator's */
 } film_slot_place;
 
 /* An attribute, an item, or a name in a namespace. */
@@ -71,6 +72,13 @@ typedef struct film_object {
     film_slot_place first, last; /* a proven one that lives long; the latest */
     film_held_place held;
 } film_object;
+
+static inline uint32_t
+film_type_word(const PyTypeObject *type)
+{
+    return (uint32_t)(((uint64_t)(uintptr_t)type >> 4) * UINT64_C(0x9e3779b97f4a7c15) >>
+                      32);
+}
 
 /* The object at this address as last seen, not proven; NULL: not seen. Borrowed until
  * the next film_objects_see. */

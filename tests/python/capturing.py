@@ -7,7 +7,6 @@ the shadow stack.
 from __future__ import annotations
 
 import struct
-import sysconfig
 
 from filmstrip import _recorder
 
@@ -77,7 +76,9 @@ class Ref:
         self.length, self.content, self.cut = length, content, cut
 
     def __repr__(self):
-        return f"<{self.type} {self.serial} {self.content!r}{' cut' if self.cut else ''}>"
+        return (
+            f"<{self.type} {self.serial} {self.content!r}{' cut' if self.cut else ''}>"
+        )
 
     def plain(self):
         """The content as a Python value."""
@@ -151,14 +152,19 @@ def record(number):
         assert count == 0
         content = None
     elif form == 5:
-        content = (tuple(source.varint() for _ in range(count)), strings[source.varint()])
+        content = (
+            tuple(source.varint() for _ in range(count)),
+            strings[source.varint()],
+        )
     elif form == 6:
         content = strings[source.varint()]
     else:
         assert form == 8
         content = source.take(count)
     assert source.at == len(body), "record too long"
-    return Ref(type, serial, form, None if length < 0 else length, content, bool(flags & CUT))
+    return Ref(
+        type, serial, form, None if length < 0 else length, content, bool(flags & CUT)
+    )
 
 
 def decode(data):

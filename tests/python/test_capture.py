@@ -1072,3 +1072,120 @@ def test_limits(program):
         """,
         how="text=10, items=2, depth=1",
     )
+
+
+STRESS = """
+import random, itertools
+numbers = itertools.count()
+class Thing:
+    def __init__(self): self.uid = next(numbers)
+class Slotted:
+    __slots__ = ("uid", "a", "b")
+    def __init__(self): self.uid = next(numbers)
+def fresh():
+    k = rng.randrange(4)
+    if k == 0: return [next(numbers)]
+    if k == 1: return {"uid": next(numbers)}
+    if k == 2: return Thing()
+    return Slotted()
+def uid(o):
+    if type(o) is list: return o[0]
+    if type(o) is dict: return o["uid"]
+    return o.uid
+owner_of = {}  # serial: the one object that has it
+serials_of = {}
+def check(value, found):
+    if isinstance(found, Ref):
+        u = uid(value)
+        assert owner_of.setdefault(found.serial, u) == u, ("CONFUSED", found, value)
+        serials_of.setdefault(u, set()).add(found.serial)
+def see(value, holder):
+    if value is None or type(value) is int:
+        told(value, None, holder); return
+    check(value, told(value, None, holder))
+def pick(*values):
+    values = [v for v in values if v is not None and type(v) is not int]
+    return rng.choice(values) if values else fresh()
+G1 = None; G2 = None
+def step(depth, p, q):
+    global G1, G2
+    a = b = c = None
+    see(p, slot("p")); see(q, slot("q"))
+    for _ in range(rng.randrange(12)):
+        k = rng.randrange(16)
+        if k == 0: a = fresh(); see(a, slot("a"))
+        elif k == 1: b = fresh(); see(b, slot("b"))
+        elif k == 2: a = b = fresh(); see(a, slot("a")); see(b, slot("b"))
+        elif k == 3: a = None; see(a, slot("a"))
+        elif k == 4: b = 5; see(b, slot("b"))
+        elif k == 5: c = pick(a, b, p, q, G1, G2); see(c, slot("c"))
+        elif k == 6: G1 = pick(a, b, c, p); see(G1, namespace(globals(), "G1"))
+        elif k == 7: G1 = None; see(G1, namespace(globals(), "G1"))
+        elif k == 8: G2 = fresh(); see(G2, namespace(globals(), "G2"))
+        elif k == 9:
+            o = pick(a, b, c, p, q)
+            if type(o) in (Thing, Slotted):
+                check(o, decode(capture("owner", o, None)))
+                o.a = rng.choice([None, fresh(), pick(a, b, G1)])
+                see(o.a, attribute(o, "a")); capture("told", o)
+            o = None; see(o, slot("o"))
+        elif k == 10:
+            o = pick(a, b, c, p, q)
+            see(o, slot("o"))
+            if type(o) in (Thing, Slotted) and getattr(o, "a", None) is not None:
+                c = o.a; see(c, slot("c"))
+            o = None; see(o, slot("o"))
+        elif k == 11:
+            o = pick(a, b, c, p, q); see(o, slot("o"))
+            if type(o) is list and len(o) < 6:
+                o.append(rng.choice([1, fresh(), pick(a, b, c)]))
+                r = capture("changed", o, slot("o"))
+                if r: check(o, decode(r[0]))
+            o = None; see(o, slot("o"))
+        elif k == 12:
+            o = pick(a, b, c, p, q); see(o, slot("o"))
+            if type(o) is list and len(o) > 1:
+                if rng.random() < .5: c = o[-1]; see(c, slot("c"))
+                else:
+                    o.pop(); r = capture("changed", o, slot("o"))
+                    if r: check(o, decode(r[0]))
+            o = None; see(o, slot("o"))
+        elif k == 13 and depth < 6:
+            a = step(depth + 1, pick(a, b, c), rng.choice([fresh(), b]))
+            see(a, slot("a", True))
+        elif k == 14:
+            del a
+            capture("value", None, None, slot("a"))
+            a = None
+            see(a, slot("a"))
+        elif k == 15:
+            o = fresh(); see(o, slot("o"))
+            if type(o) is dict:
+                o["k"] = fresh(); r = capture("changed", o, slot("o")); check(o, decode(r[0])) if r else 0
+                c = o["k"]; see(c, slot("c"))
+            o = None; see(o, slot("o"))
+    result = rng.choice([a, b, c, p, G1])
+    see(result, None)
+    capture("returned", result)
+    return result
+def main():
+    x = y = None
+    for _ in range(40):
+        x = step(0, pick(x, y), y); see(x, slot("x", True))
+        if rng.random() < .3: y = x; see(y, slot("y"))
+        if rng.random() < .3: y = None; see(y, slot("y"))
+
+def test_never_confused():
+    global rng
+    for seed in range(SEEDS):
+        rng = random.Random(seed)
+        main()
+    split = sum(len(serials) > 1 for serials in serials_of.values())
+    assert len(serials_of) > 100 * SEEDS
+    assert split < len(serials_of) / 20, (split, len(serials_of))
+"""
+
+
+def test_serials_of_random_programs(program):
+    """Variables, attributes, items, globals, calls: no serial is ever given twice."""
+    program("SEEDS = 300\n" + STRESS)
