@@ -94,14 +94,15 @@ release(void *pointer)
 
 /* What the code writes, for this recording. */
 static void
-plan_writes(film_code *known)
+plan_writes(film_code *known, const film_frame *frame)
 {
     free_plan(known->plan);
     known->plan = NULL;
     if (!known->target || !film_the_session.captures) {
         return;
     }
-    known->plan = film_plan_new(known->code);
+    known->plan =
+        film_plan_new(known->code, frame == NULL ? NULL : film_frame_globals(frame));
     if (known->plan == NULL) {
         film_the_session.plans_missing++;
         return;
@@ -390,7 +391,7 @@ film_code_register(PyCodeObject *code, const film_frame *frame)
         known->initialises =
             PyUnicode_CompareWithASCIIString(code->co_name, "__init__") == 0;
         decide(known, code, frame);
-        plan_writes(known);
+        plan_writes(known, frame);
         known->generation = session->generation;
     }
     film_compat_restore_error(&saved);

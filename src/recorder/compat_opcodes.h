@@ -49,6 +49,15 @@
     (((code)->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) != 0 &&   \
      PyCompile_OpcodeStackEffect(RETURN_GENERATOR, 0) == 0)
 
+/* How many items lie above the function and its NULL or `self` when it is called; -1:
+ * not known from the instruction. */
+#if defined(CALL_KW)
+#define FILM_ITEMS_ABOVE_CALLEE(opcode, arg)                                           \
+    ((opcode) == CALL ? (int32_t)(arg) : (opcode) == CALL_KW ? (int32_t)(arg) + 1 : -1)
+#else
+#define FILM_ITEMS_ABOVE_CALLEE(opcode, arg) ((opcode) == CALL ? (int32_t)(arg) : -1)
+#endif
+
 typedef struct film_opcode {
     uint8_t form;    /* film_form */
     uint16_t traits; /* film_op_traits */
@@ -93,7 +102,8 @@ static const film_opcode film_opcodes[256] = {
 
     [CALL] = {FILM_FORM_CALL, FILM_OP_CALL_TRAITS},
     [CALL_FUNCTION_EX] = {FILM_FORM_CALL, FILM_OP_CALL_TRAITS},
-    [BINARY_OP] = {FILM_FORM_BINARY, FILM_OP_CALL_TRAITS},
+    /* Changes in place what is stored at once: the store tells. */
+    [BINARY_OP] = {FILM_FORM_BINARY, FILM_OP_CALLS},
     [IMPORT_NAME] = {FILM_FORM_OTHER, FILM_OP_CALLS},
     [WITH_EXCEPT_START] = {FILM_FORM_OTHER, FILM_OP_CALL_TRAITS},
     [FOR_ITER] = {FILM_FORM_OTHER,
@@ -117,7 +127,7 @@ static const film_opcode film_opcodes[256] = {
 
 /* 3.11 only. */
 #if defined(PRECALL)
-    [PRECALL] = {FILM_FORM_OTHER, FILM_OP_CALL_TRAITS | FILM_OP_LEAVES},
+    [PRECALL] = {FILM_FORM_OTHER, FILM_OP_CALLS | FILM_OP_LEAVES},
     [LOAD_CLASSDEREF] = {FILM_FORM_LOAD_CELL, 0},
 #endif
 #if defined(POP_JUMP_FORWARD_IF_FALSE)

@@ -37,6 +37,7 @@ static inline void
 enter_region(film_stack_entry *entry, film_region *region)
 {
     entry->region = region;
+    entry->covered = 0;
     entry->done = 0;
     entry->fresh = false;
     entry->dead = false;
@@ -160,11 +161,11 @@ tell_delete(film_context *context, film_stack_entry *entry, const film_frame *fr
     switch (write->kind) {
     case FILM_DELETE_FAST:
     case FILM_DELETE_CELL:
-        holder = (film_holder){.kind = write->kind == FILM_DELETE_FAST
-                                           ? FILM_HOLDER_SLOT
-                                           : FILM_HOLDER_CELL,
-                               .entry = entry,
-                               .slot = write->slot};
+        holder =
+            (film_holder){.kind = write->kind == FILM_DELETE_FAST ? FILM_HOLDER_SLOT
+                                                                  : FILM_HOLDER_CELL,
+                          .entry = entry,
+                          .slot = write->slot};
         film_capture_vacate(&holder);
         return film_append_delete(context->thread, FILM_SET_LOCAL, write->slot, tokens,
                                   0);
@@ -253,23 +254,72 @@ tell_change(film_context *context, PyObject *value, const film_holder *holder)
                               length_before, cut);
 }
 
+static bool
+tell_touch(film_context *context, film_stack_entry *entry, const film_frame *frame,
+           film_touch *touch)
+{
+    film_holder holder;
+    PyObject *value = film_touch_resolve(entry, frame, touch, &holder);
+
+    return value == NULL || film_value_is_constant(value) ||
+           tell_change(context, value, &holder);
+}
+
+/* A method was called: where its object is a builtin, only that one may have changed.
+ * False: it is none, and anything may have. */
+static bool
+is_contained(film_context *context, film_stack_entry *entry, const film_frame *frame,
+             const film_change *change, bool *written)
+{
+    film_touch *touch;
+    film_holder holder;
+    PyObject *value;
+
+    if (change->receiver == 0) {
+        return false;
+    }
+    touch = &entry->region->touches[change->receiver - 1];
+    value = film_touch_resolve(entry, frame, touch, &holder);
+    if (value == NULL || !film_value_is_builtin(value)) {
+        return false;
+    }
+    *written = change->reads || film_value_is_constant(value) ||
+               tell_change(context, value, &holder);
+    return true;
+}
+
+static bool
+tell_all_touches(film_context *context, film_stack_entry *entry,
+                 const film_frame *frame)
+{
+    const film_region *region = entry->region;
+
+    for (uint32_t index = 0; index < region->touch_count; index++) {
+        if (FILM_UNLIKELY(
+                !tell_touch(context, entry, frame, &region->touches[index]))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* What the region loads and may have changed in place. */
 static bool
 tell_touches(film_context *context, film_stack_entry *entry, const film_frame *frame)
 {
     const film_region *region = entry->region;
+    bool written = true;
 
-    for (uint32_t index = 0; index < region->touch_count; index++) {
-        film_touch *touch = &region->touches[index];
-        film_holder holder;
-        PyObject *value = film_touch_resolve(entry, frame, touch, &holder);
-
-        if (value != NULL && !film_value_is_constant(value) &&
-            FILM_UNLIKELY(!tell_change(context, value, &holder))) {
-            return false;
+    if (region->change_count > FILM_REGION_CHANGES) {
+        return tell_all_touches(context, entry, frame);
+    }
+    for (uint32_t index = 0; index < region->change_count && written; index++) {
+        if ((entry->covered >> index & 1) == 0 &&
+            !is_contained(context, entry, frame, &region->changes[index], &written)) {
+            return tell_all_touches(context, entry, frame);
         }
     }
-    return true;
+    return written;
 }
 
 static inline bool
@@ -402,6 +452,29 @@ film_observe_caller(film_context *context, const film_frame *callee)
                        film_frame_unit(entry->frame, entry->first), true);
 }
 
+/* A recorded function begins: what it changes, its own lines will tell. (A class calls
+ * its __init__ by way of C.) */
+static inline void
+cover(film_stack_entry *caller, const film_frame *callee, const film_code *code,
+      uint32_t site)
+{
+    const film_region *region = caller->region;
+    uint32_t place;
+
+    if (region == NULL || region->change_count > FILM_REGION_CHANGES || site == 0 ||
+        caller->frame != film_frame_caller(callee) ||
+        (film_frame_is_from_c(callee) && !code->initialises)) {
+        return;
+    }
+    place = instruction_of(caller->plan, site - 1);
+    for (uint32_t index = 0; index < region->change_count; index++) {
+        if (region->changes[index].place == place) {
+            caller->covered |= (uint8_t)(1u << index);
+            return;
+        }
+    }
+}
+
 /* The arguments, in rows before the call's own. */
 static bool
 tell_arguments(film_context *context, film_stack_entry *entry, const film_frame *frame)
@@ -447,6 +520,7 @@ film_observe_call(film_context *context, const film_frame *frame, PyObject *code
     uint64_t serial = film_thread_next_frame(context->thread);
     film_stack_entry *entry;
 
+    cover(context->top, frame, code, site);
     if (!film_observe_caller(context, frame) ||
         !film_stack_push(context, frame, code_object, code, serial)) {
         return false;

@@ -75,9 +75,24 @@ read_attribute(film_context *context, const film_frame *frame, film_write *write
     pending->length = (uint8_t)(end - pending->tokens);
 }
 
+/* The store runs no code, and what it does to its owner is known. */
 static void
-read_item(film_context *context, const film_frame *frame, film_write *write,
-          film_pending *pending)
+cover(film_stack_entry *entry, const film_write *write)
+{
+    const film_region *region = entry->region;
+
+    for (uint32_t index = 0;
+         region->change_count <= FILM_REGION_CHANGES && index < region->change_count;
+         index++) {
+        if (region->changes[index].place == write->place) {
+            entry->covered |= (uint8_t)(1u << index);
+        }
+    }
+}
+
+static void
+read_item(film_context *context, film_stack_entry *entry, const film_frame *frame,
+          film_write *write, film_pending *pending)
 {
     PyObject *key = stack_item(frame, write, 1);
     PyObject *owner = stack_item(frame, write, 2);
@@ -90,6 +105,10 @@ read_item(film_context *context, const film_frame *frame, film_write *write,
     pending->deletes = write->kind == FILM_DELETE_STACK_ITEM;
     if (owner != NULL && film_items_are_overridden(owner)) {
         pending->form = FILM_SET_ITEM_VIA;
+    }
+    else if (owner != NULL && key != NULL && film_value_is_builtin(owner) &&
+             film_value_is_builtin(key)) {
+        cover(entry, write);
     }
     end = film_capture(context, key, &holder, NULL, end);
     if (!pending->deletes) {
@@ -162,7 +181,7 @@ film_pending_begin(film_context *context, film_stack_entry *entry,
         break;
     case FILM_WRITE_STACK_ITEM:
     case FILM_DELETE_STACK_ITEM:
-        read_item(context, frame, write, pending);
+        read_item(context, entry, frame, write, pending);
         break;
     default:
         read_variable(context, entry, frame, write, pending);

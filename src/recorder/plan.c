@@ -383,9 +383,9 @@ make_plan(film_draft *draft)
 }
 
 film_plan *
-film_plan_new(PyCodeObject *code)
+film_plan_new(PyCodeObject *code, PyObject *globals)
 {
-    film_draft draft = {0};
+    film_draft draft = {.globals = globals};
     film_plan *plan = NULL;
 
     if (film_bytecode_init(&draft.bytecode, code)) {

@@ -104,6 +104,18 @@ typedef struct film_touch {
     const void *seen;
 } film_touch;
 
+/* An instruction of a region that may change objects in place. Where a recorded
+ * function was called by it, that function's own lines tell what changed. */
+typedef struct film_change {
+    uint16_t place;
+    uint16_t receiver; /* index + 1 in `touches` of what a method is called on: where
+                          that is a builtin container, the method changes nothing else;
+                          0: may change anything the region loads */
+    bool reads;        /* a method that changes no builtin container */
+} film_change;
+
+#define FILM_REGION_CHANGES 6u
+
 typedef struct film_region {
     uint16_t place; /* where it begins */
     uint16_t stop_count, inner_count, touch_count;
@@ -113,6 +125,10 @@ typedef struct film_region {
     film_exit *stops;  /* most likely first */
     film_exit *inner;  /* returns and yields first */
     film_touch *touches;
+    /* What may change them; more than FILM_REGION_CHANGES or within a loop:
+     * change_count is UINT8_MAX and all touches are looked at. */
+    uint8_t change_count;
+    film_change changes[FILM_REGION_CHANGES];
     film_write *before; /* the write read off the stack where it begins, or NULL. Its
                            `place` is the store: an EXTENDED_ARG may lie before it */
 } film_region;
@@ -140,10 +156,12 @@ typedef struct film_plan {
     void *memory;          /* everything above in one block or list, owned */
 } film_plan;
 
-/* Plans `code`. NULL when memory is out, the code is too long or malformed: then its
- * writes are not recorded, which the caller counts. No exception is set. */
+/* Plans `code`, which runs with these globals (borrowed for the call; NULL: not known,
+ * then no global is taken for the builtin of its name). NULL when memory is out, the
+ * code is too long or malformed: then its writes are not recorded, which the caller
+ * counts. No exception is set. */
 film_plan *
-film_plan_new(PyCodeObject *code);
+film_plan_new(PyCodeObject *code, PyObject *globals);
 
 void
 film_plan_free(film_plan *plan);

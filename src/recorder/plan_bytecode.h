@@ -95,6 +95,8 @@ typedef struct film_instruction {
     int32_t depth;          /* of the stack before it; -1: never reached */
     uint32_t items;         /* what is known of the stack before it (plan_stack.c) */
     uint32_t owner;         /* LOAD_ATTR: origin of what it is an attribute of */
+    int32_t above_callee; /* CALL: items above the function and its NULL or `self`; -1:
+                             not known */
 } film_instruction;
 
 /* One item of the evaluation stack whose origin is known; a list with the highest
@@ -146,6 +148,11 @@ film_bytecode_mark_lines(film_bytecode *bytecode);
 /* True when going from one instruction to the other fires a line event. */
 bool
 film_bytecode_fires(const film_bytecode *bytecode, uint32_t from, uint32_t to);
+
+/* Where the item at a position of the stack comes from, or FILM_NONE; `items` as an
+ * instruction has them. */
+uint32_t
+film_bytecode_origin(const film_bytecode *bytecode, uint32_t items, int32_t position);
 
 /* plan_stack.c: sets `depth`, `items`, `owner` and `restores`. */
 bool

@@ -53,6 +53,7 @@ typedef struct film_arena_block film_arena_block;
 
 typedef struct film_draft {
     film_bytecode bytecode;
+    PyObject *globals; /* borrowed; NULL: not known */
     film_write *writes;
     size_t write_count, write_capacity;
     film_made *made; /* by instruction */

@@ -161,7 +161,7 @@ film_plan_show(PyObject *Py_UNUSED(module), PyObject *code)
         PyErr_SetString(PyExc_TypeError, "expected a code object");
         return NULL;
     }
-    plan = film_plan_new((PyCodeObject *)code);
+    plan = film_plan_new((PyCodeObject *)code, NULL);
     if (plan == NULL) {
         Py_RETURN_NONE;
     }

@@ -80,6 +80,12 @@ origin_at(const film_bytecode *bytecode, uint32_t items, int32_t position)
                : FILM_NONE;
 }
 
+uint32_t
+film_bytecode_origin(const film_bytecode *bytecode, uint32_t items, int32_t position)
+{
+    return origin_at(bytecode, items, position);
+}
+
 /* The list with the items at `top` and `other`, below it, exchanged. */
 static uint32_t
 swap(stack_walk *walk, uint32_t items, int32_t top, int32_t other)
@@ -138,8 +144,8 @@ step(stack_walk *walk, uint32_t index, uint32_t items, int32_t after)
     case FILM_FORM_LOAD_GLOBAL:
     case FILM_FORM_LOAD_NAME:
         /* LOAD_GLOBAL's NULL lies above the function on some versions and below it on
-         * others; a function that is called is of no interest. */
-        return here->bit ? items : push_item(walk, items, depth, index);
+         * others: the lower of the two places stands for both. */
+        return push_item(walk, items, depth, index);
     case FILM_FORM_LOAD_FAST_PAIR:
         items = push_item(walk, items, depth, index | FILM_ORIGIN_FIRST);
         return push_item(walk, items, depth + 1, index);
@@ -155,6 +161,9 @@ step(stack_walk *walk, uint32_t index, uint32_t items, int32_t after)
         items = cut(bytecode, items, depth - 1);
         return here->owner == FILM_NONE ? items
                                         : push_item(walk, items, depth - 1, index);
+    case FILM_FORM_LOAD_METHOD:
+        here->owner = origin_at(bytecode, items, depth - 1);
+        return push_item(walk, cut(bytecode, items, depth - 1), depth - 1, index);
     case FILM_FORM_STORE_FAST:
         here->restores = is_restored(bytecode, items, depth - 1, here->arg);
         break;

@@ -8,7 +8,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/plan_draft.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
+#include "recorder/plan_harmless.h"
 
 /* How much of the stack counts as loaded, from its top: what the call of this line can
  * have as arguments, not all that a large literal has put there. */
@@ -59,6 +62,10 @@ resolve(const film_draft *draft, uint32_t origin, film_touched *touched)
         first = (origin & FILM_ORIGIN_FIRST) != 0;
         index = origin & ~FILM_ORIGIN_FIRST;
         load = &draft->bytecode.instructions[index];
+        if (load->form == FILM_FORM_LOAD_METHOD) {
+            origin = load->owner;
+            continue;
+        }
         if (load->form != FILM_FORM_LOAD_ATTRIBUTE) {
             break;
         }
@@ -88,24 +95,34 @@ resolve(const film_draft *draft, uint32_t origin, film_touched *touched)
     }
 }
 
+/* Its index among those found, or their number. */
+static size_t
+find_touched(const film_draft *draft, const film_touched *touched)
+{
+    size_t index = 0;
+
+    for (; index < draft->touched_count; index++) {
+        const film_touched *other = &draft->touched[index];
+
+        if (other->base == touched->base && other->depth == touched->depth &&
+            other->slot == touched->slot && other->name == touched->name &&
+            other->steps[0] == touched->steps[0] &&
+            other->steps[1] == touched->steps[1]) {
+            break;
+        }
+    }
+    return index;
+}
+
 /* Adds it if it is of interest and new; false when memory is out. */
 static bool
 add_touched(film_draft *draft, uint32_t origin)
 {
     film_touched touched, *grown;
 
-    if (!resolve(draft, origin, &touched)) {
+    if (!resolve(draft, origin, &touched) ||
+        find_touched(draft, &touched) < draft->touched_count) {
         return true;
-    }
-    for (size_t index = 0; index < draft->touched_count; index++) {
-        const film_touched *other = &draft->touched[index];
-
-        if (other->base == touched.base && other->depth == touched.depth &&
-            other->slot == touched.slot && other->name == touched.name &&
-            other->steps[0] == touched.steps[0] &&
-            other->steps[1] == touched.steps[1]) {
-            return true;
-        }
     }
     grown = film_grow(draft->touched, &draft->touched_capacity,
                       draft->touched_count + 1, sizeof(touched));
@@ -117,17 +134,111 @@ add_touched(film_draft *draft, uint32_t origin)
     return true;
 }
 
-static bool
-changes_something(const film_draft *draft, const film_flow_region *flow)
+/* The load of the function that the CALL at `index` calls, or NULL. */
+static const film_instruction *
+callee_of(const film_draft *draft, uint32_t index)
 {
+    const film_bytecode *bytecode = &draft->bytecode;
+    const film_instruction *call = &bytecode->instructions[index];
+    int32_t position = call->depth - call->above_callee - 2;
+
+    if (call->form != FILM_FORM_CALL || call->above_callee < 0) {
+        return NULL;
+    }
+    /* With a NULL below it the function is one higher. */
+    for (int32_t above = 0; above < 2; above++) {
+        uint32_t origin = film_bytecode_origin(bytecode, call->items, position + above);
+
+        if (origin != FILM_NONE) {
+            return &bytecode->instructions[origin & ~FILM_ORIGIN_FIRST];
+        }
+    }
+    return NULL;
+}
+
+/* The builtin function of this name, not a global the program has made. */
+static bool
+is_harmless_function(const film_draft *draft, const film_instruction *load)
+{
+    PyObject *name;
+
+    if (load->form != FILM_FORM_LOAD_GLOBAL && load->form != FILM_FORM_LOAD_NAME) {
+        return false;
+    }
+    name = film_draft_name(draft, load->arg);
+    return draft->globals != NULL && film_function_is_harmless(name) &&
+           film_dict_lookup(draft->globals, name) == NULL;
+}
+
+/* Where the object comes from that the instruction changes, if nothing else. */
+static uint32_t
+receiver_of(const film_draft *draft, uint32_t index, const film_instruction *callee,
+            film_change *change)
+{
+    const film_bytecode *bytecode = &draft->bytecode;
+    const film_instruction *here = &bytecode->instructions[index];
+
+    switch (here->form) {
+    case FILM_FORM_STORE_ITEM:
+    case FILM_FORM_DELETE_ITEM:
+        return film_bytecode_origin(bytecode, here->items, here->depth - 2);
+    case FILM_FORM_STORE_SLICE:
+        return film_bytecode_origin(bytecode, here->items, here->depth - 3);
+    default:
+        if (callee == NULL || callee->form != FILM_FORM_LOAD_METHOD ||
+            !film_method_is_contained(film_draft_name(draft, callee->arg),
+                                      &change->reads)) {
+            return FILM_NONE;
+        }
+        return callee->owner;
+    }
+}
+
+/* Notes the instruction if it may change an object in place; its receiver is one of the
+ * touches found before. */
+static void
+note_change(const film_draft *draft, uint32_t index, film_region *region)
+{
+    const film_instruction *here = &draft->bytecode.instructions[index];
+    const film_instruction *callee = callee_of(draft, index);
+    film_change change = {.place = here->place};
+    film_touched touched;
+    uint32_t receiver;
+
+    if ((here->traits & FILM_OP_CHANGES) == 0 ||
+        (callee != NULL && is_harmless_function(draft, callee))) {
+        return;
+    }
+    receiver = receiver_of(draft, index, callee, &change);
+    if (receiver != FILM_NONE && resolve(draft, receiver, &touched)) {
+        size_t found = find_touched(draft, &touched);
+
+        change.receiver =
+            found < draft->touched_count ? (uint16_t)(found + 1) : (uint16_t)0;
+    }
+    if (region->change_count >= FILM_REGION_CHANGES) {
+        region->change_count = UINT8_MAX;
+        return;
+    }
+    region->changes[region->change_count++] = change;
+}
+
+static void
+find_changes(const film_draft *draft, const film_flow_region *flow, film_region *region)
+{
+    bool loops = false;
+
+    region->change_count = 0;
     for (uint32_t state = 0; state < flow->state_count; state++) {
         uint32_t index = draft->reaches[flow->states + state].index;
 
-        if ((draft->bytecode.instructions[index].traits & FILM_OP_CHANGES) != 0) {
-            return true;
-        }
+        note_change(draft, index, region);
+        loops = loops ||
+                (draft->bytecode.instructions[index].traits & FILM_OP_BACKWARD) != 0;
     }
-    return false;
+    if (loops && region->change_count != 0) {
+        region->change_count = UINT8_MAX;
+    }
 }
 
 static bool
@@ -160,12 +271,13 @@ bool
 film_draft_find_touches(film_draft *draft, const film_flow_region *flow,
                         film_region *region)
 {
-    if (!changes_something(draft, flow)) {
-        return true;
-    }
     draft->touched_count = 0;
-    if (!add_loads(draft, flow) || draft->touched_count > UINT16_MAX) {
+    if (!add_loads(draft, flow) || draft->touched_count >= UINT16_MAX) {
         return false;
+    }
+    find_changes(draft, flow, region);
+    if (region->change_count == 0) {
+        return true;
     }
     region->touch_count = (uint16_t)draft->touched_count;
     region->touches = film_draft_keep(draft, draft->touched_count, sizeof(film_touch));

@@ -29,10 +29,11 @@ typedef struct film_stack_entry {
     bool pending;     /* the newest of the context's pendings is this frame's */
     bool initialises; /* an __init__: it gives `self` to its caller */
     bool opcodes;     /* 3.11: we asked for the frame's opcode events */
-    bool dead;        /* 3.11: an exception leaves the frame: its writes are told */
-    uint16_t done;    /* writes of the region told so far */
-    uint16_t raised;  /* 3.11: place + 1 of the raise that led into the region */
-    uint32_t site;    /* the caller's place + 1 */
+    uint8_t covered; /* by change of the region: a recorded function was called there */
+    bool dead;       /* 3.11: an exception leaves the frame: its writes are told */
+    uint16_t done;   /* writes of the region told so far */
+    uint16_t raised; /* 3.11: place + 1 of the raise that led into the region */
+    uint32_t site;   /* the caller's place + 1 */
     struct film_plan *plan;     /* borrowed from the code's film_code */
     struct film_region *region; /* NULL: not known where the frame is */
     /* What each variable was last told to hold, as a check word (objects.c); slots that

@@ -61,6 +61,19 @@ film_cell_content(PyObject *cell)
                : cell;
 }
 
+/* True for builtin containers and scalars: their methods run no code of the program but
+ * that of their items. */
+static inline bool
+film_value_is_builtin(PyObject *value)
+{
+    const PyTypeObject *type = Py_TYPE(value);
+
+    return type == &PyList_Type || type == &PyDict_Type || type == &PyUnicode_Type ||
+           type == &PySet_Type || type == &PyTuple_Type || type == &PyBytes_Type ||
+           type == &PyByteArray_Type || type == &PyFrozenSet_Type ||
+           type == &PyLong_Type || type == &PyFloat_Type;
+}
+
 /* True for what no line can change in place. */
 static inline bool
 film_value_is_constant(PyObject *value)
