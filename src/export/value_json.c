@@ -228,7 +228,8 @@ write_value(film_value_json *json, film_output *output, const film_token *token,
         }
         else if (token->kind == FILM_TOKEN_OBJECT && is_new(json, token->value) &&
                  film_reader_record(json->reader, token->value, &record, NULL) ==
-                     FILM_OK) {
+                     FILM_OK &&
+                 record.form == FILM_OBJECT_ATTRIBUTES) {
             write_content(json, output, &record, ",\"first\":", depth);
         }
         json->bound = bound;
