@@ -102,12 +102,18 @@ film_columns_append(film_columns *columns, const film_row *row)
 void
 film_columns_finish(film_columns *columns, film_buffer *out)
 {
+    bool is_newer = columns->lines > 0 ||
+                    columns->buffers[FILM_COLUMN_SET].length > 0 ||
+                    columns->buffers[FILM_COLUMN_COUNT].length > 0;
+
     for (unsigned i = 0; i < FILM_COLUMNS; i++) {
         if (columns->buffers[i].failed) {
             out->failed = true;
             return;
         }
-        film_buffer_put_byte(out, (uint8_t)i);
+        film_buffer_put_byte(
+            out, (uint8_t)(i == FILM_COLUMN_KIND && is_newer ? FILM_COLUMN_NEWER_KIND
+                                                             : i));
         film_buffer_put_bytes(out, columns->buffers[i].data,
                               columns->buffers[i].length);
     }
@@ -153,6 +159,9 @@ film_column_reader_init(film_column_reader *reader, const uint8_t *raw, size_t l
         const uint8_t *data = film_input_bytes(&input, &bytes);
         if (input.failed) {
             return FILM_CORRUPT;
+        }
+        if (id == FILM_COLUMN_NEWER_KIND) {
+            id = FILM_COLUMN_KIND;
         }
         if (id < FILM_COLUMNS) {
             reader->inputs[id] = film_input_of(data, bytes);
