@@ -13,17 +13,18 @@
 #include "recorder/attributes.h"
 #include "recorder/compat_objects.h"
 #include "recorder/fingerprint.h"
+#include "recorder/stacks.h"
 #include "recorder/told.h"
 
 #define WAYS 8u
 #define FIRST_OBJECTS 1024u
-#define MOST_OBJECTS (1u << 17) /* 8 + 120 bytes each: 16 MiB */
+#define MOST_OBJECTS (1u << 17) /* 8 + 128 bytes each: 17 MiB */
 #define PROOF_STEPS 4u          /* owners of owners */
 #define SEARCHED_ITEMS 64
 #define SEARCHED_FRAMES 8
 #define GOLDEN UINT64_C(0x9e3779b97f4a7c15)
 
-_Static_assert(sizeof(film_object) <= 120, "the object table outgrows its bound");
+_Static_assert(sizeof(film_object) <= 128, "the object table outgrows its bound");
 
 static struct {
     const PyObject **addresses; /* owned, 64-byte aligned */
@@ -76,30 +77,74 @@ slot_word(uint64_t frame, uint32_t slot, const PyObject *object)
     return (uint32_t)(word >> 16) | 1u; /* 0 is: nothing */
 }
 
+/* The same for a frame that is suspended now and then, in told.c. */
 static bool
-slot_holds(film_context *context, const film_slot_place *place, const PyObject *address)
+slot_is_told(const film_stack_entry *entry, const film_slot_place *place,
+             const PyObject *address)
 {
-    const film_stack_entry *entry;
-    PyObject *value;
+    if (FILM_UNLIKELY(entry->suspends)) {
+        return film_told_is(film_told_slot_key(place->frame, place->slot), address);
+    }
+    return entry->told[place->slot % FILM_TOLD_SLOTS] ==
+           slot_word(place->frame, place->slot, address);
+}
 
-    if (place->stack == 0 || place->stack != context->stack_id ||
-        place->index > (size_t)(context->top - context->entries)) {
-        return false;
-    }
-    entry = context->entries + place->index;
-    /* An entry of this serial on the thread's own stack: the frame has not ended. */
-    if (entry->serial != place->frame) {
-        return false;
-    }
+/* `entry` is of the place's frame, and that is alive. */
+static bool
+entry_holds(const film_stack_entry *entry, const film_slot_place *place,
+            const PyObject *address)
+{
+    PyObject *value = film_frame_local(entry->frame, (int)place->slot);
+
     if (FILM_UNLIKELY(place->is_cell)) {
-        value = film_frame_local(entry->frame, (int)place->slot);
         return value != NULL && Py_TYPE(value) == &PyCell_Type &&
                ((PyCellObject *)value)->ob_ref == address &&
                film_told_is(film_told_key(value, NULL), address);
     }
-    return entry->told[place->slot % FILM_TOLD_SLOTS] ==
-               slot_word(place->frame, place->slot, address) &&
-           film_frame_local(entry->frame, (int)place->slot) == address;
+    return value == address && slot_is_told(entry, place, address);
+}
+
+/* A generator may have come back at another height. */
+static const film_stack_entry *
+resumed_entry(const film_context *context, film_slot_place *place)
+{
+    const film_stack_entry *entry = context->top;
+
+    for (int count = 0; entry > context->entries && count < SEARCHED_FRAMES;
+         entry--, count++) {
+        if (entry->serial == place->frame && entry->suspends) {
+            place->index = (uint32_t)(entry - context->entries) & 0x7ffff;
+            return entry;
+        }
+    }
+    return NULL;
+}
+
+static bool
+slot_holds(film_context *context, film_slot_place *place, const PyObject *address)
+{
+    const film_stack_entry *entry;
+
+    if (FILM_UNLIKELY(place->stack != context->stack_id)) {
+        if (place->stack == 0) {
+            return false;
+        }
+        entry = film_stacks_find(place);
+        if (entry == NULL || !entry_holds(entry, place, address)) {
+            place->stack = 0; /* not to be looked for again */
+            return false;
+        }
+        return true;
+    }
+    entry = context->entries + place->index;
+    /* An entry of this serial on the thread's own stack: the frame has not ended. */
+    if (entry > context->top || entry->serial != place->frame) {
+        entry = resumed_entry(context, place);
+        if (entry == NULL) {
+            return false;
+        }
+    }
+    return entry_holds(entry, place, address);
 }
 
 /* True when the container holds `address`, by its hint or among its first items. */
@@ -187,7 +232,8 @@ edition_holds(const film_object *owner, const film_held_place *place,
     if (owner->edition == place->key) {
         return true;
     }
-    if (!owner->busy || owner->edition != place->key + 1 || !object->compared) {
+    if (!owner->busy || !owner->renewed || owner->edition != place->key + 1 ||
+        !object->compared) {
         return false;
     }
     content = (film_content)film_type_of(Py_TYPE(value))->content;
@@ -237,11 +283,18 @@ static bool
 is_proven(film_context *context, film_object *object, const PyObject *address,
           unsigned steps)
 {
-    if (slot_holds(context, &object->first, address)) {
+    if (FILM_LIKELY(object->first.stack == context->stack_id) &&
+        slot_holds(context, &object->first, address)) {
         return true;
     }
     if (slot_holds(context, &object->last, address)) {
-        object->first = object->last;
+        /* Another thread's variable stays first, as long as it may hold. */
+        if (object->first.stack == context->stack_id || object->first.stack == 0) {
+            object->first = object->last;
+        }
+        return true;
+    }
+    if (slot_holds(context, &object->first, address)) {
         return true;
     }
     if (object->busy) {
@@ -293,6 +346,10 @@ put_slot(film_context *context, film_object *object, const PyObject *address,
             return;
         }
         film_told_put(film_told_key(cell, NULL), address);
+        object->cell = (uint16_t)film_told_key(cell, NULL);
+    }
+    else if (FILM_UNLIKELY(entry->suspends)) {
+        film_told_put(film_told_slot_key(place.frame, place.slot), address);
     }
     else {
         entry->told[place.slot % FILM_TOLD_SLOTS] =
@@ -352,12 +409,37 @@ put_held(film_context *context, film_object *object, const PyObject *address,
     object->held = place;
 }
 
+/* A function that has ended was the last to tell of this cell, and the frame that shows
+ * it now is older than that function's: so the cell, which a frame has from its
+ * beginning to its end, has lived all the time. */
+static bool
+cell_proves(const film_context *context, const film_object *object,
+            const PyObject *address, const film_holder *holder)
+{
+    const PyObject *cell = cell_of(holder);
+    const film_slot_place *place = object->last.is_cell && object->last.stack != 0
+                                       ? &object->last
+                                       : &object->first;
+    uint32_t key;
+
+    if (cell == NULL || !place->is_cell || place->stack != context->stack_id ||
+        place->frame <= holder->entry->serial) {
+        return false;
+    }
+    key = film_told_key(cell, NULL);
+    return object->cell == (uint16_t)key && film_told_is(key, address);
+}
+
 void
 film_objects_vacate(const film_holder *holder)
 {
     switch (holder->kind) {
     case FILM_HOLDER_SLOT:
-        if (holder->entry != NULL) {
+        if (holder->entry != NULL && holder->entry->suspends) {
+            film_told_put(film_told_slot_key(holder->entry->serial, holder->slot),
+                          NULL);
+        }
+        else if (holder->entry != NULL) {
             holder->entry->told[holder->slot % FILM_TOLD_SLOTS] = 0;
         }
         break;
@@ -484,6 +566,18 @@ name_stack(film_context *context)
 {
     context->stack_token = context->token;
     context->stack_id = ++table.stacks;
+    film_stacks_add(context);
+}
+
+/* Nothing proves that the object has lived on, but another one of its type would have
+ * been seen when it was born, and this one is as it was told. */
+static bool
+is_the_last_born(const film_object *entry, PyObject *object, const film_holder *holder)
+{
+    return !holder->birth && entry->compared && !entry->partly &&
+           film_type_is_born_in_sight(Py_TYPE(object)) &&
+           film_fingerprint_of(object, FILM_CONTENT_INSTANCE, entry->levels).word ==
+               entry->fingerprint;
 }
 
 film_object *
@@ -497,7 +591,10 @@ film_objects_see(film_context *context, PyObject *object, const film_holder *hol
     }
     *known = entry != NULL && entry->type == type_word(Py_TYPE(object)) &&
              ((holder->in_flight && context->returned == object) ||
-              is_proven(context, entry, object, PROOF_STEPS));
+              is_proven(context, entry, object, PROOF_STEPS) ||
+              is_the_last_born(entry, object, holder) ||
+              (holder->kind == FILM_HOLDER_CELL && holder->entry != NULL &&
+               cell_proves(context, entry, object, holder)));
     if (FILM_UNLIKELY(!*known)) {
         if (entry == NULL && (entry = add(object)) == NULL) {
             return NULL;
@@ -530,6 +627,7 @@ film_objects_begin(void)
 {
     film_objects_end();
     film_the_capture_counts = (film_capture_counts){0};
+    film_stacks_begin();
     return film_told_begin() && allocate(FIRST_OBJECTS);
 }
 

@@ -11,12 +11,13 @@
 #include "base/hash.h"
 #include "recorder/attributes.h"
 #include "recorder/capture_arrays.h"
+#include "recorder/capture_keep.h"
 #include "recorder/capture_scalars.h"
 #include "recorder/compat_objects.h"
 #include "recorder/session.h"
 
 #define BYTES_KEPT 256u
-#define NAMES_JOINED 400u
+#define ITEMS_PLACED 512u /* beyond those shown, in one go: some 15 us */
 
 static struct {
     film_buffer body; /* owned */
@@ -225,9 +226,8 @@ put_array_shape(PyObject *object, film_content content)
     for (int index = 0; index < array.dimensions; index++) {
         film_buffer_put_varint(&snapshot.body, (uint64_t)array.shape[index]);
     }
-    film_buffer_put_varint(
-        &snapshot.body,
-        film_writer_string(film_the_session.writer, array.dtype, strlen(array.dtype)));
+    film_buffer_put_varint(&snapshot.body,
+                           film_keep_string(array.dtype, strlen(array.dtype)));
 }
 
 /* --- instances ----------------------------------------------------------------------
@@ -452,41 +452,106 @@ film_snapshot_compared(film_object *object, PyObject *value, uint32_t levels,
     object->flat = fingerprint->flat;
     object->partly = fingerprint->cut;
     object->compared = true;
-    object->version = PyDict_CheckExact(value) ? film_dict_version(value) : 0;
+    object->version = PyDict_Check(value) ? film_dict_version(value) : 0;
+    object->pointers = PyList_Check(value) && fingerprint->flat &&
+                               !fingerprint->scalars && !fingerprint->cut
+                           ? film_fingerprint_pointers(value)
+                           : 0;
 }
 
-film_object *
-film_snapshot_write(film_context *context, PyObject *value, uint32_t levels)
+/* Items that the record does not show are seen too, so that they keep their serials as
+ * long as they stay: from `first` on, as many as may be. */
+static void
+place_items(film_context *context, PyObject *value, film_content content,
+            uint32_t first)
 {
-    const film_type *type = film_type_of(Py_TYPE(value));
-    film_content content = (film_content)type->content;
-    uint32_t type_name = type->name_id;
-    film_object *object = film_objects_find(value);
-    unfinished making = {.context = context, .object = value, .levels = levels - 1};
-    size_t start = snapshot.body.length;
+    film_holder holder = {.kind = FILM_HOLDER_ITEM, .owner = value};
+    uint32_t last = first + ITEMS_PLACED;
+    film_object *object;
+    PyObject *item, *key;
+    film_pairs pairs = {0};
+    bool known;
+
+    if (content == FILM_CONTENT_DICT) {
+        film_pairs_of_dict(value, &pairs);
+        last = (Py_ssize_t)last < pairs.count ? last : (uint32_t)pairs.count;
+    }
+    else {
+        last = (Py_ssize_t)last < Py_SIZE(value) ? last : (uint32_t)Py_SIZE(value);
+    }
+    for (uint32_t index = first; index < last; index++) {
+        item = content == FILM_CONTENT_DICT   ? film_pairs_get(&pairs, index, &key)
+               : content == FILM_CONTENT_LIST ? ((PyListObject *)value)->ob_item[index]
+                                              : PyTuple_GET_ITEM(value, index);
+        if (item != NULL && !film_is_scalar(item)) {
+            holder.position = index + 1;
+            (void)film_objects_see(context, item, &holder, &known);
+        }
+    }
+    object = film_objects_find(value);
+    if (object != NULL) {
+        object->placed = last;
+    }
+}
+
+/* Takes the record off the buffer: written, unless it equals the last one. */
+static void
+finish_record(film_object *object, uint32_t type_name, bool cut, size_t start)
+{
+    const uint8_t *body = snapshot.body.data + start;
+    size_t length = snapshot.body.length - start;
     uint64_t hash;
 
-    object->busy = true;
-    object->edition++;
-    film_buffer_put_varint(&snapshot.body, object->serial);
-    put_content(&making, content);
-    object = film_objects_find(value); /* it may have moved */
-    object->busy = false;
-    object->stale = false;
     if (snapshot.body.failed) {
         film_buffer_reset(&snapshot.body);
         object->record = 0;
-        return object;
+        return;
     }
-    hash = film_hash(snapshot.body.data + start, snapshot.body.length - start);
+    hash = film_hash(body, length);
     if (object->record == 0 || object->body != hash) {
-        object->record = film_writer_value_record(
-            film_the_session.writer, type_name,
-            FILM_VALUE_OBJECT | (making.cut ? FILM_VALUE_CUT : 0),
-            snapshot.body.data + start, snapshot.body.length - start);
+        object->record = film_keep_value(
+            type_name, FILM_VALUE_OBJECT | (cut ? FILM_VALUE_CUT : 0), body, length);
         object->body = hash;
     }
     snapshot.body.length = start;
+}
+
+film_object *
+film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
+                    const film_fingerprint *fingerprint)
+{
+    const film_type *type = film_type_of(Py_TYPE(value));
+    film_content content = (film_content)type->content;
+    uint32_t type_name = type->name_id, placed;
+    film_object *object = film_objects_find(value);
+    unfinished making = {.context = context, .object = value, .levels = levels - 1};
+    size_t start = snapshot.body.length;
+
+    object->busy = true;
+    /* Of a container that has only grown, the items known so far are where they were.
+     */
+    if (object->record == 0 || !object->compared ||
+        (!object->flat && object->levels != levels) ||
+        !film_fingerprint_only_grew(value, content, levels, object->fingerprint,
+                                    object->length, fingerprint)) {
+        object->edition++;
+        object->renewed = true;
+        object->placed = object->record == 0 ? snapshot.items : UINT32_MAX;
+    }
+    placed = object->placed;
+    film_buffer_put_varint(&snapshot.body, object->serial);
+    put_content(&making, content);
+    if (making.cut && placed < UINT32_MAX &&
+        (content == FILM_CONTENT_LIST || content == FILM_CONTENT_TUPLE ||
+         content == FILM_CONTENT_DICT)) {
+        place_items(context, value, content, placed);
+    }
+    object = film_objects_find(value); /* it may have moved */
+    object->busy = false;
+    object->renewed = false;
+    object->stale = false;
+    finish_record(object, type_name, making.cut, start);
+    film_snapshot_compared(object, value, levels, fingerprint);
     return object;
 }
 
@@ -498,27 +563,40 @@ put_reference(const film_object *object, PyObject *value, uint8_t *to)
     return film_varint_encode(to, film_type_of(Py_TYPE(value))->name_id);
 }
 
-/* True when the last record tells what the container holds now, `levels` deep. */
+/* True when nothing needs to be compared: it cannot have changed. */
 static bool
-is_told(film_object *object, PyObject *value, film_content content, uint32_t levels)
+is_surely_told(const film_object *object, PyObject *value, film_content content)
 {
-    film_fingerprint fingerprint;
-
-    if (object->record == 0 || object->stale || !object->compared ||
-        object->levels < levels || object->partly) {
+    if (object->record == 0 || object->stale || !object->compared || !object->flat ||
+        object->partly) {
         return false;
     }
-    if (object->flat) {
-        if (content == FILM_CONTENT_TUPLE || content == FILM_CONTENT_FROZENSET) {
-            return true; /* cannot change */
-        }
-        if (content == FILM_CONTENT_DICT && object->version != 0 &&
-            object->version == film_dict_version(value)) {
-            return true;
-        }
+    return content == FILM_CONTENT_TUPLE || content == FILM_CONTENT_FROZENSET ||
+           (object->pointers != 0 &&
+            object->pointers == film_fingerprint_pointers(value)) ||
+           (content == FILM_CONTENT_DICT && object->version != 0 &&
+            object->version == film_dict_version(value));
+}
+
+/* The object with a record that tells its content as it is now, `levels` deep. */
+static film_object *
+tell_content(film_context *context, film_object *object, PyObject *value,
+             film_content content, uint32_t levels)
+{
+    /* A record that goes deeper than asked for will do. */
+    uint32_t compared =
+        !object->flat && object->levels > levels ? object->levels : levels;
+    film_fingerprint fingerprint = film_fingerprint_of(value, content, compared);
+
+    if (object->record != 0 && !object->stale && object->compared &&
+        object->levels >= levels && !fingerprint.cut &&
+        fingerprint.word == object->fingerprint) {
+        return object;
     }
-    fingerprint = film_fingerprint_of(value, content, object->levels);
-    return fingerprint.word == object->fingerprint;
+    if (compared != levels) {
+        fingerprint = film_fingerprint_of(value, content, levels);
+    }
+    return film_snapshot_write(context, value, levels, &fingerprint);
 }
 
 uint8_t *
@@ -526,7 +604,6 @@ film_snapshot_token(film_context *context, PyObject *value, const film_holder *h
                     uint32_t levels, uint8_t *to)
 {
     film_content content = (film_content)film_type_of(Py_TYPE(value))->content;
-    film_fingerprint fingerprint;
     film_object *object;
     bool known, tells_content = film_content_is_value(content);
 
@@ -539,11 +616,8 @@ film_snapshot_token(film_context *context, PyObject *value, const film_holder *h
                          (tells_content || object->record == 0))) {
         return put_reference(object, value, to);
     }
-    if (tells_content ? !is_told(object, value, content, levels)
-                      : object->record == 0) {
-        fingerprint = film_fingerprint_of(value, content, levels);
-        object = film_snapshot_write(context, value, levels);
-        film_snapshot_compared(object, value, levels, &fingerprint);
+    if (tells_content ? !is_surely_told(object, value, content) : object->record == 0) {
+        object = tell_content(context, object, value, content, levels);
     }
     if (object->record == 0) {
         *to++ = FILM_TOKEN_UNBOUND;
