@@ -246,8 +246,7 @@ static void
 write_write(film_event_json *json, film_output *output, const film_event *event)
 {
     const film_code *code = film_reader_code(json->reader, event->code);
-    bool is_item =
-        event->form == FILM_SET_ITEM || event->form == FILM_SET_ITEM_VIA;
+    bool is_item = event->form == FILM_SET_ITEM || event->form == FILM_SET_ITEM_VIA;
 
     write_frame(json, output, event);
     FILM_OUTPUT_LITERAL(output, ",\"scope\":\"");

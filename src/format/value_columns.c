@@ -232,9 +232,9 @@ join_token(film_input *in, film_buffer *body, const record_base *base)
         film_buffer_append(body, bytes, bytes == NULL ? 0 : length);
         break;
     case FILM_TOKEN_CYCLE:
-        film_buffer_put_varint(
-            body, base->serial + (uint64_t)film_unzigzag(
-                                     film_input_varint(&in[FILM_VALUE_CYCLE])));
+        film_buffer_put_varint(body, base->serial +
+                                         (uint64_t)film_unzigzag(
+                                             film_input_varint(&in[FILM_VALUE_CYCLE])));
         film_buffer_put_varint(body, film_input_varint(&in[FILM_VALUE_CYCLE]));
         break;
     default:

@@ -341,8 +341,8 @@ find_in_windows(film_reader *reader, uint64_t id, film_record *record)
         if (index->offsets == NULL && window->length > 0) {
             FILM_TRY(index_records(index, window->rows, window->length));
         }
-        status = record_at(index, window->rows, window->length, id - window->first,
-                           record);
+        status =
+            record_at(index, window->rows, window->length, id - window->first, record);
         if (status == FILM_OK) {
             return FILM_OK;
         }

@@ -101,9 +101,10 @@ verify_records(film_reader *reader, const film_chunk_info *chunk,
         }
         found++;
     }
-    return found == chunk->count ? FILM_OK
-                          : fail(reader, FILM_CORRUPT,
-                                 "it has more or fewer records than its header says");
+    return found == chunk->count
+               ? FILM_OK
+               : fail(reader, FILM_CORRUPT,
+                      "it has more or fewer records than its header says");
 }
 
 static film_status

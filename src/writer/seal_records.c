@@ -78,7 +78,8 @@ seal_window(film_writer *writer, film_record_stream *records, film_window *windo
         film_buffer_put_varint(&writer->payload_bytes, records->sealed_strings);
         film_buffer_put_varint(&writer->payload_bytes, records->sealed_codes);
     }
-    if (records->chunk_type == FILM_CHUNK_VALUE && writer->block.level >= LEVEL_VALUES) {
+    if (records->chunk_type == FILM_CHUNK_VALUE &&
+        writer->block.level >= LEVEL_VALUES) {
         parts.header.flags |= FILM_CHUNK_COLUMNS;
         film_value_columns_split(&writer->value_columns, from, length, stream->sealed,
                                  &writer->payload_bytes);

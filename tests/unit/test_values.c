@@ -52,8 +52,8 @@ add_code(film_writer *writer)
     uint32_t locals[] = {string(writer, "a"), string(writer, "b"), string(writer, "x"),
                          string(writer, "n")};
     static const uint8_t kinds[] = {0x20, 0x20, 0x20, 0x80};
-    static const uint8_t bytecode[200], line_table[] = {0x80 | 13 << 3 | 7, 2,
-                                                        0x80 | 13 << 3 | 7, 2};
+    static const uint8_t bytecode[200],
+        line_table[] = {0x80 | 13 << 3 | 7, 2, 0x80 | 13 << 3 | 7, 2};
     film_code_record code = {.file = "m.py",
                              .module = "m",
                              .qualname = "f",
@@ -518,8 +518,9 @@ TEST(every_form_of_value_has_its_text)
         {"bytes", 0, BODY("\x00\x01"), "b'\\x00\\x01'"},
         {"int", 0, BODY("\x00\x00\x00\x00\x00\x00\x00\x00\x01"),
          "18446744073709551616"},
-        {"complex", 0, BODY("\x00\x00\x00\x00\x00\x00\xf0\x3f\x00\x00\x00\x00\x00\x00"
-                            "\x00\x40"),
+        {"complex", 0,
+         BODY("\x00\x00\x00\x00\x00\x00\xf0\x3f\x00\x00\x00\x00\x00\x00"
+              "\x00\x40"),
          "(1+2j)"},
         {"list", 4, BODY("\x01\x01\x02\x01\x0a\x01\x06"), "[<m #1>]"},
         {"str", 2, BODY(""), "[redacted]"},
@@ -543,8 +544,7 @@ TEST(hostile_records_have_a_text_and_an_end)
         /* itself, a later one, one that is not there */
         {"list", 4, BODY("\x01\x01\x02\x01\x06\x00"), "[<not in the recording>]"},
         {"list", 4, BODY("\x01\x01\x02\x01\x06\x05"), "[<not in the recording>]"},
-        {"list", 4, BODY("\x01\x01\x02\x01\x09\xff\x7f"),
-         "[<not in the recording>]"},
+        {"list", 4, BODY("\x01\x01\x02\x01\x09\xff\x7f"), "[<not in the recording>]"},
         /* more items than bytes, a token that is cut, an unknown form and token */
         {"list", 4, BODY("\x01\x01\x02\x05\x21"), "<not in the recording>"},
         {"list", 4, BODY("\x01\x01\x02\x02\x21\x08"), "[1, ...]"},
@@ -552,8 +552,7 @@ TEST(hostile_records_have_a_text_and_an_end)
         {"list", 4, BODY("\x01\x01\x02\x01\x0f"), "[...]"},
         {"list", 4, BODY(""), "<not in the recording>"},
         {"list", 9, BODY("\x10short"), "<not in the recording>"},
-        {"numpy.ndarray", 4, BODY("\x06\x05\x03\x02\x02"),
-         "<not in the recording>"},
+        {"numpy.ndarray", 4, BODY("\x06\x05\x03\x02\x02"), "<not in the recording>"},
     };
     enum { COUNT = sizeof(cases) / sizeof(cases[0]) };
     film_cursor *cursor;
@@ -876,11 +875,13 @@ static void
 random_record(film_buffer *out, uint64_t id)
 {
     uint8_t body[1024], *to = body;
-    uint32_t form = (uint32_t)(random_number() % 9), count = (uint32_t)(random_number() % 20);
+    uint32_t form = (uint32_t)(random_number() % 9),
+             count = (uint32_t)(random_number() % 20);
     uint32_t tokens = form == FILM_OBJECT_MAPPING ? 2 : 1;
 
     to = film_varint_encode(to, (uint32_t)random_number());
-    to = film_varint_encode(to, form == 0 ? random_number() % 4 : 4 + random_number() % 4);
+    to = film_varint_encode(to,
+                            form == 0 ? random_number() % 4 : 4 + random_number() % 4);
     if (form != 0) {
         to = film_varint_encode(to, random_number());
         *to++ = (uint8_t)form;
