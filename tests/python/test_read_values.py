@@ -13,6 +13,7 @@ import textwrap
 import time
 
 import pytest
+
 from conftest import PROGRAM, clean_environment, run_python
 
 PROGRAM_TEXT = """
