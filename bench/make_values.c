@@ -180,7 +180,8 @@ main(int argc, char **argv)
     list_type = film_writer_string(writer, "list", 4);
     point_type = film_writer_string(writer, "package.Point", 13);
     attribute = film_writer_string(writer, "weight", 6);
-    thread = describe(writer) ? film_writer_thread_begin(writer, "MainThread", 1) : NULL;
+    thread =
+        describe(writer) ? film_writer_thread_begin(writer, "MainThread", 1) : NULL;
     if (thread == NULL) {
         fputs("make_values: it could not begin\n", stderr);
         return 1;

@@ -52,16 +52,16 @@ typedef enum film_value_role {
 } film_value_role;
 
 typedef struct film_event {
-    uint64_t number;  /* its place in its thread, from 0 */
-    uint64_t time_ns; /* since the start of the recording */
-    uint64_t frame;   /* serial of the frame it happened in; 0: none */
-    uint64_t count;   /* lost, lost_control: how many; thread_start: native id;
-                         task: the task's id */
-    uint64_t value;   /* value id + 1 of an exception's message; 0: none */
+    uint64_t number;       /* its place in its thread, from 0 */
+    uint64_t time_ns;      /* since the start of the recording */
+    uint64_t frame;        /* serial of the frame it happened in; 0: none */
+    uint64_t count;        /* lost, lost_control: how many; thread_start: native id;
+                              task: the task's id */
+    uint64_t value;        /* value id + 1 of an exception's message; 0: none */
     int64_t length_before; /* change: its length before; -1: it has none */
-    uint32_t thread;  /* 1 = main, then in order of first event */
-    uint32_t code;    /* code id of the frame; FILM_NO_CODE: none */
-    uint32_t offset;  /* place in the frame's code, in code units, or FILM_NO_OFFSET */
+    uint32_t thread;       /* 1 = main, then in order of first event */
+    uint32_t code;         /* code id of the frame; FILM_NO_CODE: none */
+    uint32_t offset; /* place in the frame's code, in code units, or FILM_NO_OFFSET */
     uint32_t caller_code;   /* call, resume, throw: code of the recorded caller */
     uint32_t caller_offset; /* its place, in code units */
     uint32_t depth;         /* open recorded frames below this event's frame */

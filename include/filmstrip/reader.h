@@ -185,9 +185,9 @@ film_reader_value(film_reader *reader, uint64_t id, film_value *out, film_error 
 
 /* The event's value at `index` (below event->token_count) as a Python literal: what
  * repr() gives for None, bool, int, float, complex, str, bytes and containers of them;
- * <Name #serial> for an instance. At most about `limit` bytes, then `...`. Borrows until
- * the next call. FILM_MISUSE: it has no such value. One that is no longer in the file
- * is no failure: its text says so. */
+ * <Name #serial> for an instance. At most about `limit` bytes, then `...`. Borrows
+ * until the next call. FILM_MISUSE: it has no such value. One that is no longer in the
+ * file is no failure: its text says so. */
 FILM_NODISCARD film_status
 film_reader_event_value(film_reader *reader, const film_event *event, uint32_t index,
                         size_t limit, film_value *out, film_error *error);

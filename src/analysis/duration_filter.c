@@ -101,8 +101,8 @@ leaves(uint8_t kind)
 static void
 drop_oldest(lane *from, size_t count)
 {
-    size_t gone = count == from->count ? from->tokens.length
-                                       : from->items[count].tokens_at;
+    size_t gone =
+        count == from->count ? from->tokens.length : from->items[count].tokens_at;
 
     memmove(from->items, from->items + count, (from->count - count) * sizeof(held));
     from->count -= count;

@@ -30,7 +30,8 @@ film_selection_init(film_selection *selection, const film_recordings *set,
 film_status
 film_selection_follow_values(film_selection *selection, film_error *error)
 {
-    selection->known = film_alloc_array(selection->set->count, sizeof(film_variables *));
+    selection->known =
+        film_alloc_array(selection->set->count, sizeof(film_variables *));
     if (selection->known == NULL) {
         return film_fail(error, FILM_NO_MEMORY, "not enough memory");
     }

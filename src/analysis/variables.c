@@ -1,16 +1,16 @@
-/* variables.c: a table of the last values, four to a bucket.
+/* variables.c: see variables.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/variables.h"
 
 #include <string.h>
 
+#include "analysis/recent.h"
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "reader/render.h"
 
-#define BUCKETS (1u << 16)
-#define PART (BUCKETS / 4)
-#define WAYS 4u
+/* The table in four parts. */
+#define PART (FILM_RECENT_BUCKETS / 4)
 /* CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR */
 #define GENERATOR_FLAGS 0x2a0u
 #define KEY_TEXT 200u
@@ -29,19 +29,9 @@ typedef enum subject {
     HOLDER     /* serial: the attribute or global that holds it */
 } subject;
 
-typedef struct entry {
-    uint64_t key;  /* 0: free */
-    uint32_t used; /* when, by film_variables.clock */
-    uint8_t length;
-    uint8_t bytes[19]; /* the longest token there is has 18 */
-} entry;
-
-_Static_assert(sizeof(entry) == 32, "two entries a cache line");
-
 struct film_variables {
     film_reader *reader; /* borrowed */
-    entry *entries;      /* owned; BUCKETS * WAYS */
-    uint32_t clock;      /* counts uses */
+    film_recent table;
 };
 
 film_status
@@ -50,15 +40,11 @@ film_variables_new(film_reader *reader, film_variables **out, film_error *error)
     film_variables *variables = film_alloc(sizeof(*variables));
 
     *out = NULL;
-    if (variables != NULL) {
-        variables->reader = reader;
-        variables->entries =
-            film_alloc_array((size_t)BUCKETS * WAYS, sizeof(*variables->entries));
-    }
-    if (variables == NULL || variables->entries == NULL) {
+    if (variables == NULL || !film_recent_init(&variables->table)) {
         film_free(variables);
         return film_fail(error, FILM_NO_MEMORY, "not enough memory");
     }
+    variables->reader = reader;
     *out = variables;
     return FILM_OK;
 }
@@ -67,16 +53,10 @@ void
 film_variables_free(film_variables *variables)
 {
     if (variables != NULL) {
-        film_free(variables->entries);
+        film_recent_reset(&variables->table);
         film_free(variables);
     }
 }
-
-/* Which entry, and in which bucket it is looked for. */
-typedef struct address {
-    uint64_t key;
-    size_t bucket;
-} address;
 
 /* What comes and goes with frames and with objects has parts of its own, so that it
  * does not drive out what stays. */
@@ -100,10 +80,10 @@ part_of(subject about)
     }
 }
 
-static address
+static film_recent_key
 address_of(subject about, uint64_t first, uint64_t second)
 {
-    address at;
+    film_recent_key at;
 
     at.key = film_digest_mix(film_digest_mix(first * 0x9E3779B97F4A7C15u, second),
                              (uint64_t)about);
@@ -114,11 +94,11 @@ address_of(subject about, uint64_t first, uint64_t second)
 
 /* Of a frame's own: frames that follow one another at one depth use the same buckets,
  * which stay in the processor's cache. Only what may go on at another depth cannot. */
-static address
+static film_recent_key
 frame_address(const film_variables *variables, subject about, const film_event *event,
               uint64_t number)
 {
-    address at = address_of(about, event->frame, number);
+    film_recent_key at = address_of(about, event->frame, number);
     const film_code *code = film_reader_code(variables->reader, event->code);
 
     if (code != NULL && (code->flags & GENERATOR_FLAGS) == 0) {
@@ -128,67 +108,12 @@ frame_address(const film_variables *variables, subject about, const film_event *
                         PART +
                     part_of(about);
         /* The upper half is the place's, so that a frame takes the entry of the one
-         * before it: put() looks for it. */
+         * before it. */
         place = film_digest_mix(place + number, (uint64_t)about);
         at.key = (place & ~(uint64_t)UINT32_MAX) | (at.key & UINT32_MAX);
         at.key += at.key == 0;
     }
     return at;
-}
-
-static entry *
-bucket_of(film_variables *variables, address at)
-{
-    return &variables->entries[at.bucket * WAYS];
-}
-
-static entry *
-find(film_variables *variables, address at)
-{
-    entry *bucket = bucket_of(variables, at);
-    uint64_t key = at.key;
-
-    for (unsigned i = 0; i < WAYS; i++) {
-        if (bucket[i].key == key) {
-            bucket[i].used = ++variables->clock;
-            return &bucket[i];
-        }
-    }
-    return NULL;
-}
-
-static void
-put(film_variables *variables, address at, const uint8_t *bytes, size_t length)
-{
-    entry *bucket = bucket_of(variables, at), *to = bucket;
-
-    for (unsigned i = 0; i < WAYS; i++) {
-        if (bucket[i].key >> 32 == at.key >> 32) {
-            to = &bucket[i];
-            break;
-        }
-        if (bucket[i].used < to->used) {
-            to = &bucket[i];
-        }
-    }
-    if (length > sizeof(to->bytes)) {
-        return;
-    }
-    to->key = at.key;
-    to->used = ++variables->clock;
-    to->length = (uint8_t)length;
-    memcpy(to->bytes, bytes, length);
-}
-
-static void
-forget(film_variables *variables, address at)
-{
-    entry *found = find(variables, at);
-
-    if (found != NULL) {
-        found->key = 0;
-        found->used = 0;
-    }
 }
 
 /* One token of an event: its bytes and what they say. */
@@ -258,12 +183,12 @@ hash_key(film_variables *variables, const told *key)
 }
 
 /* Where what a set or delete writes to is kept; key 0: not to be told. */
-static address
+static film_recent_key
 address_of_write(film_variables *variables, const film_event *event)
 {
     const film_code *code;
     told owner, key;
-    address none = {0};
+    film_recent_key none = {0};
     uint64_t serial;
 
     switch ((film_set_form)event->form) {
@@ -273,10 +198,11 @@ address_of_write(film_variables *variables, const film_event *event)
         return address_of(CLASS, event->frame, event->name);
     case FILM_SET_GLOBAL:
         code = film_reader_code(variables->reader, event->code);
-        return code == NULL ? none
-                            : address_of(GLOBAL,
-                                     film_hash(code->module.data, code->module.length),
-                                     event->name);
+        return code == NULL
+                   ? none
+                   : address_of(GLOBAL,
+                                film_hash(code->module.data, code->module.length),
+                                event->name);
     case FILM_SET_ATTRIBUTE:
     case FILM_SET_ATTRIBUTE_VIA:
         owner = told_by(event, FILM_ROLE_OWNER);
@@ -297,7 +223,8 @@ static void
 note_content(film_variables *variables, const told *value, uint64_t serial)
 {
     if (value->token.kind == FILM_TOKEN_VALUE && serial != 0) {
-        put(variables, address_of(CONTENT, serial, 0), value->bytes, value->length);
+        film_recent_put(&variables->table, address_of(CONTENT, serial, 0), value->bytes,
+                        value->length);
     }
 }
 
@@ -308,11 +235,12 @@ note_local(film_variables *variables, const film_event *event, uint32_t slot,
 {
     uint64_t serial = serial_of(variables, &value->token);
 
-    put(variables, frame_address(variables, LOCAL, event, slot), value->bytes,
-        value->length);
+    film_recent_put(&variables->table, frame_address(variables, LOCAL, event, slot),
+                    value->bytes, value->length);
     if (serial != 0) {
-        put(variables, frame_address(variables, NAMED, event, serial),
-            (const uint8_t *)&slot, sizeof(slot));
+        film_recent_put(&variables->table,
+                        frame_address(variables, NAMED, event, serial), &slot,
+                        sizeof(slot));
         note_content(variables, value, serial);
     }
 }
@@ -328,7 +256,7 @@ note_set(film_variables *variables, const film_event *event)
 {
     told value = told_by(event, FILM_ROLE_VALUE), owner;
     uint64_t serial;
-    address at;
+    film_recent_key at;
 
     if (value.length == 0) {
         return;
@@ -341,7 +269,7 @@ note_set(film_variables *variables, const film_event *event)
     if (at.key == 0) {
         return;
     }
-    put(variables, at, value.bytes, value.length);
+    film_recent_put(&variables->table, at, value.bytes, value.length);
     serial = serial_of(variables, &value.token);
     if (serial == 0) {
         return;
@@ -353,7 +281,8 @@ note_set(film_variables *variables, const film_event *event)
         owner = told_by(event, FILM_ROLE_OWNER);
         by.owner = owner.length == 0 ? 0 : serial_of(variables, &owner.token);
         by.name = event->name;
-        put(variables, address_of(HOLDER, serial, 0), (const uint8_t *)&by, sizeof(by));
+        film_recent_put(&variables->table, address_of(HOLDER, serial, 0), &by,
+                        sizeof(by));
     }
 }
 
@@ -374,7 +303,7 @@ note_arguments(film_variables *variables, const film_event *event)
 void
 film_variables_note(film_variables *variables, const film_event *event)
 {
-    address at;
+    film_recent_key at;
     told value;
 
     switch (event->kind) {
@@ -387,7 +316,7 @@ film_variables_note(film_variables *variables, const film_event *event)
     case FILM_KIND_DELETE:
         at = address_of_write(variables, event);
         if (at.key != 0) {
-            forget(variables, at);
+            film_recent_forget(&variables->table, at);
         }
         break;
     case FILM_KIND_CHANGE:
@@ -400,7 +329,7 @@ film_variables_note(film_variables *variables, const film_event *event)
 }
 
 static bool
-give(const entry *found, film_past_value *out)
+give(const film_recent_entry *found, film_past_value *out)
 {
     if (found == NULL || found->length > sizeof(out->bytes)) {
         return false;
@@ -416,7 +345,7 @@ film_variables_before(film_variables *variables, const film_event *event,
 {
     film_input input;
     uint64_t serial;
-    address at;
+    film_recent_key at;
     film_token token;
     told value;
 
@@ -424,10 +353,11 @@ film_variables_before(film_variables *variables, const film_event *event,
         value = told_by(event, FILM_ROLE_VALUE);
         serial = serial_of(variables, &value.token);
         return serial != 0 &&
-               give(find(variables, address_of(CONTENT, serial, 0)), out);
+               give(film_recent_find(&variables->table, address_of(CONTENT, serial, 0)),
+                    out);
     }
     at = address_of_write(variables, event);
-    if (at.key == 0 || !give(find(variables, at), out)) {
+    if (at.key == 0 || !give(film_recent_find(&variables->table, at), out)) {
         return false;
     }
     input = film_input_of(out->bytes, out->length);
@@ -436,7 +366,8 @@ film_variables_before(film_variables *variables, const film_event *event,
         /* It may have been changed in place since, also by another name. */
         serial = serial_of(variables, &token);
         if (serial != 0) {
-            give(find(variables, address_of(CONTENT, serial, 0)), out);
+            give(film_recent_find(&variables->table, address_of(CONTENT, serial, 0)),
+                 out);
         }
     }
     return true;
@@ -463,7 +394,7 @@ append_text(film_buffer *out, film_text text)
 
 /* Whether the entry is a value that is the object with this serial. */
 static bool
-holds(film_variables *variables, const entry *held, uint64_t serial)
+holds(film_variables *variables, const film_recent_entry *held, uint64_t serial)
 {
     film_input input;
     film_token token;
@@ -480,7 +411,8 @@ holds(film_variables *variables, const entry *held, uint64_t serial)
 static film_text
 local_name(film_variables *variables, const film_event *event, uint64_t serial)
 {
-    const entry *named = find(variables, frame_address(variables, NAMED, event, serial));
+    const film_recent_entry *named = film_recent_find(
+        &variables->table, frame_address(variables, NAMED, event, serial));
     const film_code *code = film_reader_code(variables->reader, event->code);
     film_text none = {"", 0};
     uint32_t slot;
@@ -490,7 +422,10 @@ local_name(film_variables *variables, const film_event *event, uint64_t serial)
     }
     memcpy(&slot, named->bytes, sizeof(slot));
     if (slot >= code->local_count ||
-        !holds(variables, find(variables, frame_address(variables, LOCAL, event, slot)), serial)) {
+        !holds(variables,
+               film_recent_find(&variables->table,
+                                frame_address(variables, LOCAL, event, slot)),
+               serial)) {
         return none;
     }
     return film_reader_string(variables->reader, code->locals[slot]);
@@ -502,7 +437,8 @@ name_object(film_variables *variables, const film_event *event, uint64_t serial,
             unsigned depth, film_buffer *out)
 {
     film_text local = local_name(variables, event, serial);
-    const entry *held = find(variables, address_of(HOLDER, serial, 0));
+    const film_recent_entry *held =
+        film_recent_find(&variables->table, address_of(HOLDER, serial, 0));
     holder by;
 
     if (local.length > 0) {
@@ -514,7 +450,9 @@ name_object(film_variables *variables, const film_event *event, uint64_t serial,
     }
     memcpy(&by, held->bytes, sizeof(by));
     if (by.owner != 0) {
-        if (!holds(variables, find(variables, address_of(ATTRIBUTE, by.owner, by.name)),
+        if (!holds(variables,
+                   film_recent_find(&variables->table,
+                                    address_of(ATTRIBUTE, by.owner, by.name)),
                    serial) ||
             !name_object(variables, event, by.owner, depth - 1, out)) {
             return false;

@@ -293,12 +293,17 @@ const film_command film_command_log = {
     "yield, resume and throw belong to generators and coroutines; raise, handled and "
     "unwind follow an exception.\n"
     "\n"
+    "At level values run has the arguments and end the value; upd is a write with the "
+    "value before and now, apd and pop a container that grew or shrank in place, del a "
+    "deletion.\n"
+    "\n"
     "Several recordings (a program and its child processes) are merged by time, each "
     "line marked with [process:thread]. What could steer a terminal is shown as an "
     "escape (\\x1b).",
     "filmstrip log train.film | less\n"
     "filmstrip log train.film --function 'model.*' --depth 4\n"
     "filmstrip log train.film --from 50% --min-duration 1ms\n"
+    "filmstrip log train.film --variable loss --variable 'self.*'\n"
     "filmstrip log train.film train.*.film --format json\n"
     "filmstrip log --follow server.film",
     run,

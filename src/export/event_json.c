@@ -33,6 +33,7 @@ film_event_json_init(film_event_json *json, film_reader *reader, film_error *err
     json->reader = reader;
     json->head_length = (size_t)(PUT(json->head, "{\"event\":") - json->head);
     film_value_json_init(&json->values, reader);
+    json->has_values = film_reader_info(reader)->level >= 2;
     return film_names_init(&json->calls, reader, render_call, error);
 }
 
@@ -141,7 +142,7 @@ write_call(film_event_json *json, film_output *output, const film_event *event)
     to = PUT(to, ",\"caller_line\":");
     to = put_line(to, line);
     output->used += (size_t)(to - from);
-    if (event->token_count > 0) {
+    if (json->has_values) {
         write_arguments(json, output, event);
     }
     FILM_OUTPUT_LITERAL(output, "}\n");
@@ -245,8 +246,7 @@ static void
 write_write(film_event_json *json, film_output *output, const film_event *event)
 {
     const film_code *code = film_reader_code(json->reader, event->code);
-    bool is_item =
-        event->form == FILM_SET_ITEM || event->form == FILM_SET_ITEM_VIA;
+    bool is_item = event->form == FILM_SET_ITEM || event->form == FILM_SET_ITEM_VIA;
 
     write_frame(json, output, event);
     FILM_OUTPUT_LITERAL(output, ",\"scope\":\"");

@@ -13,8 +13,9 @@
 typedef struct film_event_json {
     film_reader *reader; /* borrowed */
     film_value_json values;
-    film_names calls;    /* "function":...,"file":...,"line":... of each code */
-    char head[48];       /* {"event": or, with a process id, {"pid":N,"event": */
+    bool has_values;  /* level values: every call has args */
+    film_names calls; /* "function":...,"file":...,"line":... of each code */
+    char head[48];    /* {"event": or, with a process id, {"pid":N,"event": */
     size_t head_length;
     char thread[48]; /* ,"thread":N,"time_ns": of the thread written last */
     size_t thread_length;

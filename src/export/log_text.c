@@ -382,10 +382,9 @@ write_exit(film_log_text *log, film_output *output, const film_merged *merged)
 static bool
 write_before(film_log_text *log, film_output *output, const film_merged *merged)
 {
-    film_variables *known =
-        log->selection == NULL || log->selection->known == NULL
-            ? NULL
-            : log->selection->known[merged->recording];
+    film_variables *known = log->selection == NULL || log->selection->known == NULL
+                                ? NULL
+                                : log->selection->known[merged->recording];
     film_past_value past;
     film_value value;
 

@@ -7,9 +7,9 @@
  *   <unwind ... /></call>
  *
  *
- * At level values: <set scope="local" name="x" value="5" type="int" .../>, delete alike;
- * <change object="7" type="list" value="[1, 2]" length_before="1" .../>; a call has args,
- * a return its value.
+ * At level values: <set scope="local" name="x" value="5" type="int" .../>, delete
+ * alike; <change object="7" type="list" value="[1, 2]" length_before="1" .../>; a call
+ * has args, a return its value.
  *
  * The element of an activation is call, resume or throw; its last child says how it
  * ended (return, yield, unwind), except where the recording does not know.
@@ -83,9 +83,8 @@ write_value(document *to, const film_event *event, const char *key,
     int index = film_event_value_index(event, role);
     film_value value;
 
-    if (index >= 0 &&
-        film_reader_event_value(to->reader, event, (uint32_t)index, VALUE_BYTES, &value,
-                                NULL) == FILM_OK) {
+    if (index >= 0 && film_reader_event_value(to->reader, event, (uint32_t)index,
+                                              VALUE_BYTES, &value, NULL) == FILM_OK) {
         write_text(to->output, key, value.text);
         if (role == FILM_ROLE_VALUE) {
             if (value.is_object && event->kind == FILM_KIND_CHANGE) {

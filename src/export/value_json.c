@@ -60,7 +60,8 @@ static void
 write_value(film_value_json *json, film_output *output, const film_token *token,
             unsigned depth);
 
-/* One item from its own bytes: for mappings [key, value], for instances "name":value. */
+/* One item from its own bytes: for mappings [key, value], for instances "name":value.
+ */
 static void
 write_item(film_value_json *json, film_output *output, uint8_t form, film_input item,
            unsigned depth)
@@ -228,7 +229,8 @@ write_value(film_value_json *json, film_output *output, const film_token *token,
         }
         else if (token->kind == FILM_TOKEN_OBJECT && is_new(json, token->value) &&
                  film_reader_record(json->reader, token->value, &record, NULL) ==
-                     FILM_OK) {
+                     FILM_OK &&
+                 record.form == FILM_OBJECT_ATTRIBUTES) {
             write_content(json, output, &record, ",\"first\":", depth);
         }
         json->bound = bound;

@@ -1,7 +1,8 @@
 /* chunk.h: the header of a chunk, the unit of the log.
  *
  *    0 u32 magic "FCHK"     4 u16 header bytes (160)  6 u8 type   7 u8 codec
- *    8 u32 stream          12 u32 flags (1: critical: refuse if the type is unknown)
+ *    8 u32 stream          12 u32 flags (1: critical: refuse if the type is unknown;
+ *                             2: the payload of a VALUE chunk is columns)
  *   16 u64 number in its stream        24 u64 first event or record number
  *   32 u32 events or records           36 u32 rows (events and adjustments)
  *   40 u64 events lost in it           48 u64 first tick     56 u64 last tick
@@ -33,6 +34,7 @@
 #define FILM_CHUNK_HEADER 160u
 #define FILM_CHUNK_ALIGN 64u
 #define FILM_CHUNK_CRITICAL 1u
+#define FILM_CHUNK_COLUMNS 2u /* VALUE: value_columns.h */
 
 /* Bounds a reader holds a header to before it allocates anything. */
 #define FILM_CHUNK_MAX_RAW (16u << 20)

@@ -11,7 +11,7 @@ append_tokens(film_columns *columns, const film_row *row)
                                         FILM_COLUMN_FLOAT, FILM_COLUMN_TEXT,
                                         FILM_COLUMN_REFERENCE};
     film_input input = film_input_of(row->tokens, row->tokens_length);
-    film_token_ends ends;
+    film_token_ends ends = {0};
     uint8_t **end[] = {&ends.tokens, &ends.numbers, &ends.floats, &ends.texts,
                        &ends.references};
     size_t room = (size_t)row->token_count * FILM_TOKEN_COLUMN_MAX;
@@ -102,12 +102,18 @@ film_columns_append(film_columns *columns, const film_row *row)
 void
 film_columns_finish(film_columns *columns, film_buffer *out)
 {
+    bool is_newer = columns->lines > 0 ||
+                    columns->buffers[FILM_COLUMN_SET].length > 0 ||
+                    columns->buffers[FILM_COLUMN_COUNT].length > 0;
+
     for (unsigned i = 0; i < FILM_COLUMNS; i++) {
         if (columns->buffers[i].failed) {
             out->failed = true;
             return;
         }
-        film_buffer_put_byte(out, (uint8_t)i);
+        film_buffer_put_byte(
+            out,
+            (uint8_t)(i == FILM_COLUMN_KIND && is_newer ? FILM_COLUMN_NEWER_KIND : i));
         film_buffer_put_bytes(out, columns->buffers[i].data,
                               columns->buffers[i].length);
     }
@@ -153,6 +159,9 @@ film_column_reader_init(film_column_reader *reader, const uint8_t *raw, size_t l
         const uint8_t *data = film_input_bytes(&input, &bytes);
         if (input.failed) {
             return FILM_CORRUPT;
+        }
+        if (id == FILM_COLUMN_NEWER_KIND) {
+            id = FILM_COLUMN_KIND;
         }
         if (id < FILM_COLUMNS) {
             reader->inputs[id] = film_input_of(data, bytes);
@@ -297,9 +306,8 @@ film_column_reader_next(film_column_reader *reader, film_row *row)
         return next_values(reader, row) ? FILM_OK : FILM_CORRUPT;
     case FILM_KIND_LINE:
         if (reader->lines_have_times || reader->lines_timed) {
-            row->delta = film_input_varint(&in[reader->lines_timed
-                                                   ? FILM_COLUMN_LINE_TIME
-                                                   : FILM_COLUMN_TIME]);
+            row->delta = film_input_varint(
+                &in[reader->lines_timed ? FILM_COLUMN_LINE_TIME : FILM_COLUMN_TIME]);
         }
         row->offset = film_input_varint32(&in[FILM_COLUMN_OFFSET]);
         break;

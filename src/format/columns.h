@@ -14,7 +14,9 @@
  *   TOKEN, NUMBER, FLOAT, TEXT, REFERENCE: the tokens of SET and VALUES rows, taken
  *           apart (token_columns.h)
  *   LINE_TIME  varint: LINE, as TIME; empty when no line of the chunk has a time
- * Chunks of format 1.0 have no LINE_TIME: their lines' times are in TIME.
+ * Chunks of format 1.0 have no LINE_TIME: their lines' times are in TIME. A chunk with
+ * LINE, SET or VALUES rows has NEWER_KIND instead of KIND, so that a reader of 1.0,
+ * which would take times for one another, finds no rows in it and says so.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_COLUMNS_H
 #define FILMSTRIP_COLUMNS_H
@@ -43,7 +45,8 @@ typedef enum film_column {
     FILM_COLUMN_TEXT = 11,
     FILM_COLUMN_REFERENCE = 12,
     FILM_COLUMN_COUNT = 13,
-    FILM_COLUMN_LINE_TIME = 14
+    FILM_COLUMN_LINE_TIME = 14,
+    FILM_COLUMN_NEWER_KIND = 15 /* stands for KIND */
 } film_column;
 
 #define FILM_COLUMNS 15u
@@ -82,8 +85,8 @@ film_columns_reset(film_columns *columns);
 typedef struct film_column_reader {
     film_input inputs[FILM_COLUMNS];
     film_token_past past;
-    bool lines_have_times; /* format 1.0: in TIME */
-    bool lines_timed;      /* in LINE_TIME */
+    bool lines_have_times;                                /* format 1.0: in TIME */
+    bool lines_timed;                                     /* in LINE_TIME */
     uint8_t tokens[FILM_ROW_VALUES_MAX * FILM_TOKEN_MAX]; /* of the row given last */
 } film_column_reader;
 

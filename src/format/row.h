@@ -58,13 +58,13 @@ typedef struct film_row {
     uint64_t frame_delta; /* resume, throw: zigzag */
     uint32_t code;
     uint32_t site;
-    uint32_t offset;      /* as stored: see the table above */
-    uint32_t body_length; /* EXT */
-    const uint8_t *body;  /* EXT: borrowed from the input */
+    uint32_t offset;       /* as stored: see the table above */
+    uint32_t body_length;  /* EXT */
+    const uint8_t *body;   /* EXT: borrowed from the input */
     const uint8_t *tokens; /* SET, VALUES: borrowed from the input */
     uint64_t head;         /* SET: number << FILM_SET_SHIFT | form */
     uint32_t tokens_length, token_count;
-    uint8_t kind;         /* film_kind, adjustments included */
+    uint8_t kind; /* film_kind, adjustments included */
 } film_row;
 
 static inline bool

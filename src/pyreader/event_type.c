@@ -254,8 +254,8 @@ static PyGetSetDef event_getset[] = {
      "A property, __setattr__ or __setitem__ took the write.", NULL},
     {"length_before", film_event_get_length_before, NULL,
      "Of a change: the length before, or None.", NULL},
-    {"cut", film_event_get_cut, NULL,
-     "Of a change: it could not be compared in full.", NULL},
+    {"cut", film_event_get_cut, NULL, "Of a change: it could not be compared in full.",
+     NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -18,9 +18,8 @@ read_summary(film_reader *reader, const film_chunk_info *chunk, size_t *length)
 
     *length = 0;
     if (film_file_read(&reader->file, chunk->offset, bytes, sizeof(bytes)) != FILM_OK ||
-        film_chunk_decode(&header, bytes) != FILM_OK ||
-        header.first != chunk->first || header.stream != chunk->stream ||
-        header.summary_bytes > reader->file.bytes) {
+        film_chunk_decode(&header, bytes) != FILM_OK || header.first != chunk->first ||
+        header.stream != chunk->stream || header.summary_bytes > reader->file.bytes) {
         return FILM_OK;
     }
     film_buffer_clear(to);

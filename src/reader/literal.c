@@ -108,6 +108,7 @@ put_short_decimal(film_buffer *out, double number)
 {
     static const double powers[] = {1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
     char digits[8];
+    size_t count;
 
     if (number < 1e-3 || number >= 1e9) {
         return false;
@@ -123,7 +124,11 @@ put_short_decimal(film_buffer *out, double number)
                 digits[i - 1] = (char)('0' + rest % 10);
                 rest /= 10;
             }
-            film_buffer_append(out, digits, k + 1);
+            /* A smaller k may have missed it by a rounding. */
+            for (count = k + 1; count > 1 && digits[count - 1] == '0';) {
+                count--;
+            }
+            film_buffer_append(out, digits, count);
             return true;
         }
     }

@@ -69,9 +69,9 @@ struct film_reader {
     size_t tables_read; /* chunks of the directory already looked at for tables */
     uint32_t *values;   /* owned; VALUE chunks in the directory, by first record */
     size_t value_count;
-    uint8_t *value_places;         /* owned; for each of them: index in value_chunks + 1 */
-    film_value_chunk *value_chunk; /* borrowed; the one used last, or NULL */
-    size_t value_bytes;            /* of all unpacked ones */
+    uint8_t *value_places; /* owned; for each of them: index in value_chunks + 1 */
+    film_value_chunk *value_chunk;   /* borrowed; the one used last, or NULL */
+    size_t value_bytes;              /* of all unpacked ones */
     film_value_index *value_windows; /* owned; one a window of values, NULL: not made */
     size_t value_window_count;
     uint32_t *sources; /* owned; SOURCE chunks in the directory */

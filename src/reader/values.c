@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "format/records.h"
+#include "format/value_columns.h"
 #include "format/value_record.h"
 #include "format/window.h"
 #include "reader/reader_state.h"
@@ -165,6 +166,34 @@ unpack(film_reader *reader, size_t index, film_buffer *out, film_error *error)
                         reader->loader.why);
 }
 
+/* Puts the records of an unpacked chunk together, where they are in columns. */
+static film_status
+join_columns(film_reader *reader, size_t index, film_buffer *raw, film_error *error)
+{
+    const film_chunk_info *chunk = &reader->directory.chunks[index];
+    film_buffer *columns = &reader->scratch;
+    film_status status;
+
+    if ((reader->loader.header.flags & FILM_CHUNK_COLUMNS) == 0) {
+        return FILM_OK;
+    }
+    film_buffer_clear(columns);
+    film_buffer_append(columns, raw->data, raw->length);
+    film_buffer_clear(raw);
+    status = columns->failed
+                 ? FILM_NO_MEMORY
+                 : film_value_columns_join(columns->data, columns->length, chunk->first,
+                                           FILM_CHUNK_MAX_RAW, raw);
+    if (status == FILM_NO_MEMORY) {
+        return film_fail(error, status, "memory ran out");
+    }
+    if (status != FILM_OK) {
+        film_reader_note(reader, chunk, index, "its columns make no sense");
+        return film_fail(error, status, "chunk %zu is damaged", index);
+    }
+    return FILM_OK;
+}
+
 /* Notes where each record begins. */
 static film_status
 index_records(film_value_index *index, const uint8_t *bytes, size_t length)
@@ -226,6 +255,7 @@ value_chunk(film_reader *reader, size_t place, film_value_chunk **out,
     }
     chunk = free_place(reader);
     FILM_TRY(unpack(reader, reader->values[place], &chunk->raw, error));
+    FILM_TRY(join_columns(reader, reader->values[place], &chunk->raw, error));
     status = index_records(&chunk->index, chunk->raw.data, chunk->raw.length);
     if (status != FILM_OK) {
         forget_chunk(reader, chunk);
@@ -311,8 +341,8 @@ find_in_windows(film_reader *reader, uint64_t id, film_record *record)
         if (index->offsets == NULL && window->length > 0) {
             FILM_TRY(index_records(index, window->rows, window->length));
         }
-        status = record_at(index, window->rows, window->length, id - window->first,
-                           record);
+        status =
+            record_at(index, window->rows, window->length, id - window->first, record);
         if (status == FILM_OK) {
             return FILM_OK;
         }

@@ -6,6 +6,7 @@
 #include "format/columns.h"
 #include "format/records.h"
 #include "format/summary.h"
+#include "format/value_columns.h"
 #include "reader/reader_state.h"
 
 static film_status
@@ -83,9 +84,10 @@ is_value(const film_record *record, uint64_t id)
 }
 
 static film_status
-verify_values(film_reader *reader, const film_chunk_info *chunk)
+verify_records(film_reader *reader, const film_chunk_info *chunk,
+               const film_buffer *bytes)
 {
-    film_input left = film_input_of(reader->scratch.data, reader->scratch.length);
+    film_input left = film_input_of(bytes->data, bytes->length);
     film_record record;
     uint32_t found = 0;
 
@@ -99,9 +101,27 @@ verify_values(film_reader *reader, const film_chunk_info *chunk)
         }
         found++;
     }
-    return found == chunk->count ? FILM_OK
-                          : fail(reader, FILM_CORRUPT,
-                                 "it has more or fewer records than its header says");
+    return found == chunk->count
+               ? FILM_OK
+               : fail(reader, FILM_CORRUPT,
+                      "it has more or fewer records than its header says");
+}
+
+static film_status
+verify_values(film_reader *reader, const film_chunk_info *chunk)
+{
+    film_buffer records = {0};
+    film_status status;
+
+    if ((reader->loader.header.flags & FILM_CHUNK_COLUMNS) == 0) {
+        return verify_records(reader, chunk, &reader->scratch);
+    }
+    status = film_value_columns_join(reader->scratch.data, reader->scratch.length,
+                                     chunk->first, FILM_CHUNK_MAX_RAW, &records);
+    status = status == FILM_OK ? verify_records(reader, chunk, &records)
+                               : fail(reader, status, "its columns make no sense");
+    film_buffer_reset(&records);
+    return status;
 }
 
 static film_status

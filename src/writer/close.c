@@ -227,6 +227,7 @@ film_writer_free(film_writer *writer)
     film_buffer_reset(&writer->scratch);
     film_buffer_reset(&writer->redacted);
     film_columns_reset(&writer->columns);
+    film_value_columns_reset(&writer->value_columns);
     film_summary_reset(&writer->summary);
     film_totals_reset(&writer->totals);
     film_buffer_reset(&writer->summary_bytes);

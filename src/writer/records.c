@@ -227,8 +227,8 @@ film_writer_value_record(film_writer *writer, uint32_t type_string, uint32_t fla
     size_t head_length =
         (size_t)(film_varint_encode(film_varint_encode(head, type_string), flags) -
                  head);
-    uint8_t *to = begin_record(writer, &writer->values, FILM_RECORD_VALUE,
-                               head_length + length);
+    uint8_t *to =
+        begin_record(writer, &writer->values, FILM_RECORD_VALUE, head_length + length);
 
     if (to == NULL) {
         return 0;

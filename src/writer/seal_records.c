@@ -12,6 +12,9 @@
 
 /* The most of one source file that is kept. */
 #define SOURCE_LIMIT (4u << 20)
+/* From this level on values are snapshots, many and alike; below they are a few texts,
+ * which readers of format 1.0 understand. */
+#define LEVEL_VALUES 2u
 
 static void
 count_records(const uint8_t *from, const uint8_t *end, uint32_t *records,
@@ -75,7 +78,15 @@ seal_window(film_writer *writer, film_record_stream *records, film_window *windo
         film_buffer_put_varint(&writer->payload_bytes, records->sealed_strings);
         film_buffer_put_varint(&writer->payload_bytes, records->sealed_codes);
     }
-    film_buffer_append(&writer->payload_bytes, from, length);
+    if (records->chunk_type == FILM_CHUNK_VALUE &&
+        writer->block.level >= LEVEL_VALUES) {
+        parts.header.flags |= FILM_CHUNK_COLUMNS;
+        film_value_columns_split(&writer->value_columns, from, length, stream->sealed,
+                                 &writer->payload_bytes);
+    }
+    else {
+        film_buffer_append(&writer->payload_bytes, from, length);
+    }
     parts.header.stream = stream->id;
     parts.header.number = stream->chunks;
     parts.header.first = stream->sealed;

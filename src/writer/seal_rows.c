@@ -94,9 +94,8 @@ open_columns(film_writer *writer, row_source *source)
     column_end ends[] = COLUMN_ENDS(source);
 
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-        *ends[i].end =
-            film_buffer_reserve(&writer->columns.buffers[ends[i].column],
-                                (size_t)ROOM_ROWS * ends[i].bytes);
+        *ends[i].end = film_buffer_reserve(&writer->columns.buffers[ends[i].column],
+                                           (size_t)ROOM_ROWS * ends[i].bytes);
         if (*ends[i].end == NULL) {
             return false;
         }

@@ -18,6 +18,7 @@
 #include "format/state.h"
 #include "format/summary.h"
 #include "format/totals.h"
+#include "format/value_columns.h"
 #include "writer/append.h"
 #include "writer/arena.h"
 #include "writer/log.h"
@@ -118,6 +119,7 @@ struct film_writer {
 
     /* the sealing side's */
     film_columns columns;
+    film_value_columns value_columns;
     film_summary summary;
     film_totals totals;
     film_buffer summary_bytes, keyframe_bytes, payload_bytes;

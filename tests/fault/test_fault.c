@@ -51,10 +51,10 @@ note_values(film_writer *writer, film_thread *thread, uint32_t turn, outcome *re
 {
     static const uint8_t list[] = {1, FILM_OBJECT_SEQUENCE, 2, 1, FILM_TOKEN_NONE};
     uint8_t token[FILM_TOKEN_MAX];
-    uint64_t id = turn % 16 != 0 ? 0
-                                 : film_writer_value_record(writer, 0,
-                                                            FILM_VALUE_OBJECT, list,
-                                                            sizeof(list));
+    uint64_t id = turn % 16 != 0
+                      ? 0
+                      : film_writer_value_record(writer, 0, FILM_VALUE_OBJECT, list,
+                                                 sizeof(list));
     uint8_t *end = id == 0 ? film_token_put_int(token, turn)
                            : film_token_put_value(token, FILM_TOKEN_VALUE, id - 1);
 

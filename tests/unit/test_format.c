@@ -134,9 +134,8 @@ random_row(void)
     static const uint8_t body[] = {1, 2, 3};
     film_row row = {.kind = kinds[random_number() % sizeof(kinds)]};
 
-    row.delta = row.kind == FILM_KIND_SET || row.kind == FILM_KIND_VALUES
-                    ? 0
-                    : random_number();
+    row.delta =
+        row.kind == FILM_KIND_SET || row.kind == FILM_KIND_VALUES ? 0 : random_number();
     switch (row.kind) {
     case FILM_KIND_SET:
         row.head = (random_number() & UINT32_MAX) << FILM_SET_SHIFT |
@@ -204,9 +203,18 @@ TEST(columns_give_back_the_rows)
 TEST(columns_of_the_first_format_are_read)
 {
     static const uint8_t raw[] = {
-        0, 2, FILM_KIND_LINE, FILM_KIND_RETURN, /* kinds */
-        1, 2, 5, 7,                             /* times */
-        4, 2, 30, 31,                           /* offsets */
+        0,
+        2,
+        FILM_KIND_LINE,
+        FILM_KIND_RETURN, /* kinds */
+        1,
+        2,
+        5,
+        7, /* times */
+        4,
+        2,
+        30,
+        31, /* offsets */
     };
     film_column_reader reader;
     film_row row;

@@ -7,11 +7,16 @@
 
 #include <filmstrip/filmstrip.h>
 
+#include "analysis/merge.h"
+#include "analysis/selection.h"
 #include "base/alloc.h"
 #include "export/event_json.h"
+#include "export/log.h"
 #include "format/columns.h"
+#include "format/records.h"
 #include "format/state.h"
 #include "format/token.h"
+#include "format/value_columns.h"
 #include "reader/literal.h"
 #include "writer/append.h"
 
@@ -47,8 +52,8 @@ add_code(film_writer *writer)
     uint32_t locals[] = {string(writer, "a"), string(writer, "b"), string(writer, "x"),
                          string(writer, "n")};
     static const uint8_t kinds[] = {0x20, 0x20, 0x20, 0x80};
-    static const uint8_t bytecode[200], line_table[] = {0x80 | 13 << 3 | 7, 2,
-                                                        0x80 | 13 << 3 | 7, 2};
+    static const uint8_t bytecode[200],
+        line_table[] = {0x80 | 13 << 3 | 7, 2, 0x80 | 13 << 3 | 7, 2};
     film_code_record code = {.file = "m.py",
                              .module = "m",
                              .qualname = "f",
@@ -364,6 +369,7 @@ TEST(floats_are_written_as_python_writes_them)
                  {5e-324, "5e-324"},
                  {2.2250738585072014e-308, "2.2250738585072014e-308"},
                  {-123.456, "-123.456"},
+                 {294.25771, "294.25771"},
                  {12345.5, "12345.5"}};
     film_buffer out = {0};
 
@@ -513,8 +519,9 @@ TEST(every_form_of_value_has_its_text)
         {"bytes", 0, BODY("\x00\x01"), "b'\\x00\\x01'"},
         {"int", 0, BODY("\x00\x00\x00\x00\x00\x00\x00\x00\x01"),
          "18446744073709551616"},
-        {"complex", 0, BODY("\x00\x00\x00\x00\x00\x00\xf0\x3f\x00\x00\x00\x00\x00\x00"
-                            "\x00\x40"),
+        {"complex", 0,
+         BODY("\x00\x00\x00\x00\x00\x00\xf0\x3f\x00\x00\x00\x00\x00\x00"
+              "\x00\x40"),
          "(1+2j)"},
         {"list", 4, BODY("\x01\x01\x02\x01\x0a\x01\x06"), "[<m #1>]"},
         {"str", 2, BODY(""), "[redacted]"},
@@ -538,8 +545,7 @@ TEST(hostile_records_have_a_text_and_an_end)
         /* itself, a later one, one that is not there */
         {"list", 4, BODY("\x01\x01\x02\x01\x06\x00"), "[<not in the recording>]"},
         {"list", 4, BODY("\x01\x01\x02\x01\x06\x05"), "[<not in the recording>]"},
-        {"list", 4, BODY("\x01\x01\x02\x01\x09\xff\x7f"),
-         "[<not in the recording>]"},
+        {"list", 4, BODY("\x01\x01\x02\x01\x09\xff\x7f"), "[<not in the recording>]"},
         /* more items than bytes, a token that is cut, an unknown form and token */
         {"list", 4, BODY("\x01\x01\x02\x05\x21"), "<not in the recording>"},
         {"list", 4, BODY("\x01\x01\x02\x02\x21\x08"), "[1, ...]"},
@@ -547,8 +553,7 @@ TEST(hostile_records_have_a_text_and_an_end)
         {"list", 4, BODY("\x01\x01\x02\x01\x0f"), "[...]"},
         {"list", 4, BODY(""), "<not in the recording>"},
         {"list", 9, BODY("\x10short"), "<not in the recording>"},
-        {"numpy.ndarray", 4, BODY("\x06\x05\x03\x02\x02"),
-         "<not in the recording>"},
+        {"numpy.ndarray", 4, BODY("\x06\x05\x03\x02\x02"), "<not in the recording>"},
     };
     enum { COUNT = sizeof(cases) / sizeof(cases[0]) };
     film_cursor *cursor;
@@ -831,6 +836,271 @@ TEST(damaged_windows_are_survived)
     unlink(path);
 }
 
+static uint64_t seed = 88172645463325252u;
+
+static uint64_t
+random_number(void)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return seed >> (seed & 63);
+}
+
+static uint8_t *
+random_token(uint8_t *to, uint64_t id)
+{
+    switch (random_number() % 7) {
+    case 0:
+        return film_token_put_int(to, (int64_t)random_number());
+    case 1:
+        return film_token_put_float(to, (double)random_number() / 3);
+    case 2:
+        return film_token_put_value(to, FILM_TOKEN_VALUE, random_number() % (id + 1));
+    case 3:
+        return film_token_put_value(to, FILM_TOKEN_OBJECT, random_number());
+    case 4:
+        return film_token_put_text(to, "sixteen letters!", random_number() % 17);
+    case 5:
+        *to++ = FILM_TOKEN_CYCLE;
+        to = film_varint_encode(to, random_number());
+        return film_varint_encode(to, (uint32_t)random_number());
+    default:
+        *to++ = (uint8_t)(random_number() % 4);
+        return to;
+    }
+}
+
+/* A record as the writer puts it: kind, length, body. One in eight makes no sense. */
+static void
+random_record(film_buffer *out, uint64_t id)
+{
+    uint8_t body[1024], *to = body;
+    uint32_t form = (uint32_t)(random_number() % 9),
+             count = (uint32_t)(random_number() % 20);
+    uint32_t tokens = form == FILM_OBJECT_MAPPING ? 2 : 1;
+
+    to = film_varint_encode(to, (uint32_t)random_number());
+    to = film_varint_encode(to,
+                            form == 0 ? random_number() % 4 : 4 + random_number() % 4);
+    if (form != 0) {
+        to = film_varint_encode(to, random_number());
+        *to++ = (uint8_t)form;
+        to = film_varint_encode(to, random_number() % 100);
+        to = film_varint_encode(to, count);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (form == FILM_OBJECT_ATTRIBUTES) {
+            to = film_varint_encode(to, (uint32_t)random_number());
+        }
+        for (uint32_t k = 0; k < tokens; k++) {
+            to = random_token(to, id);
+        }
+    }
+    if (random_number() % 8 == 0) { /* cut, or too long */
+        *to++ = 0x7f;
+        to -= random_number() % 3;
+    }
+    film_buffer_put_byte(out, random_number() % 50 == 0 ? 77 : FILM_RECORD_VALUE);
+    film_buffer_put_bytes(out, body, (size_t)(to - body));
+}
+
+TEST(value_columns_give_back_the_records)
+{
+    film_value_columns columns = {0};
+    film_buffer records = {0}, raw = {0}, back = {0};
+
+    for (int round = 0; round < 200; round++) {
+        uint64_t first = random_number() >> 8;
+        film_buffer_clear(&records);
+        film_buffer_clear(&raw);
+        film_buffer_clear(&back);
+        for (uint64_t i = 0; i < 60; i++) {
+            random_record(&records, first + i);
+        }
+        film_value_columns_split(&columns, records.data, records.length, first, &raw);
+        CHECK(!raw.failed);
+        CHECK(film_value_columns_join(raw.data, raw.length, first, 1 << 20, &back) ==
+              FILM_OK);
+        CHECK_EQUAL(back.length, records.length);
+        CHECK(memcmp(back.data, records.data, records.length) == 0);
+    }
+    film_value_columns_reset(&columns);
+    film_buffer_reset(&records);
+    film_buffer_reset(&raw);
+    film_buffer_reset(&back);
+}
+
+TEST(damaged_value_columns_are_refused_or_read)
+{
+    film_value_columns columns = {0};
+    film_buffer records = {0}, raw = {0}, back = {0};
+
+    for (uint64_t i = 0; i < 40; i++) {
+        random_record(&records, i);
+    }
+    film_value_columns_split(&columns, records.data, records.length, 0, &raw);
+    for (int i = 0; i < 20000; i++) {
+        size_t at = (size_t)(random_number() % raw.length);
+        size_t cut = i % 4 == 0 ? at : raw.length;
+        uint8_t *copy = malloc(cut + 1); /* exact, for the address sanitizer */
+        CHECK(copy != NULL);
+        memcpy(copy, raw.data, cut);
+        if (at < cut) {
+            copy[at] = (uint8_t)random_number();
+        }
+        film_buffer_clear(&back);
+        FILM_IGNORE(film_value_columns_join(copy, cut, 0, 1 << 16, &back));
+        CHECK(back.length < 1 << 20);
+        free(copy);
+    }
+    film_value_columns_reset(&columns);
+    film_buffer_reset(&records);
+    film_buffer_reset(&raw);
+    film_buffer_reset(&back);
+}
+
+/* What the log says of the story, without its columns of times. */
+static void
+check_log(const char *const *variables, size_t count, bool lines, const char *expected)
+{
+    char *paths[] = {path};
+    film_recordings set;
+    film_selection selection;
+    film_merge_range range = film_merge_everything();
+    film_merge *merge;
+    film_merged merged;
+    film_log_text *log;
+    film_buffer bytes = {0};
+    film_output output = {0};
+    char *at;
+
+    CHECK(film_recordings_open(&set, paths, 1, NULL) == FILM_OK);
+    CHECK(film_selection_init(&selection, &set, NULL) == FILM_OK);
+    CHECK(film_selection_follow_values(&selection, NULL) == FILM_OK);
+    selection.variables = (char *const *)(uintptr_t)variables;
+    selection.variable_count = count;
+    selection.without_lines = !lines;
+    CHECK(film_log_text_new(&set, false, &log, NULL) == FILM_OK);
+    film_log_text_use(log, &selection);
+    CHECK(film_output_init(&output, -1, NULL) == FILM_OK);
+    output.memory = &bytes;
+    CHECK(film_merge_open(&set, &range, &merge, NULL) == FILM_OK);
+    while (film_merge_next(merge, &merged, NULL) == FILM_OK) {
+        if (film_selection_takes(&selection, 0, merged.event)) {
+            film_log_text_write(log, &output, &merged);
+        }
+        film_selection_note(&selection, 0, merged.event);
+    }
+    film_output_drain(&output);
+    film_buffer_put_byte(&bytes, 0);
+    at = (char *)bytes.data;
+    for (const char *line = expected; *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        CHECK(strlen(at) > 21);
+        at += 21; /* time and line number */
+        if (strncmp(at, line, length) != 0) {
+            fprintf(stderr, "not %.*s but %s\n", (int)length, line, at);
+            exit(1);
+        }
+        at += strcspn(at, "\n") + 1;
+        line += length + 1;
+    }
+    CHECK(*at == '\0');
+    film_merge_close(merge);
+    film_output_reset(&output);
+    film_log_text_free(log);
+    film_selection_reset(&selection);
+    film_recordings_close(&set);
+    film_buffer_reset(&bytes);
+}
+
+TEST(the_log_tells_values_before_and_after)
+{
+    static const char *const by_name[] = {"x"}, *const by_owner[] = {"b.c*", "b"};
+
+    record_stories(2, true);
+    check_log(NULL, 0, false,
+              "thread_start MainThread\n"
+              "run m.f(a=1, b=[1, 2, 3])  m.py:10\n"
+              "  upd x -> 100000\n"
+              "  upd b.count -> 'abc'\n"
+              "  upd b['k'] -> 2.5\n"
+              "  upd n -> None\n"
+              "  upd G -> True\n"
+              "  del x 100000\n"
+              "  del b['k'] 2.5\n"
+              "  apd b (list)(len)3 -> 4  [1, 2, 3, 4]\n"
+              "end m.f\n"
+              "run m.f(a=1, b=[1, 2, 3])  m.py:10\n"
+              "  upd x -> 100000\n"
+              "  upd b.count 'abc' -> 'abc'\n"
+              "  upd b['k'] -> 2.5\n"
+              "  upd n -> None\n"
+              "  upd G True -> True\n"
+              "  del x 100000\n"
+              "  del b['k'] 2.5\n"
+              "  apd b (list)(len)3 -> 4  [1, 2, 3, 4]\n"
+              "end m.f\n");
+    check_log(by_name, 1, false,
+              "  upd x -> 100000\n"
+              "  del x 100000\n"
+              "  upd x -> 100000\n"
+              "  del x 100000\n");
+    check_log(by_owner, 2, true,
+              "  upd b.count -> 'abc'\n"
+              "  apd b (list)(len)3 -> 4  [1, 2, 3, 4]\n"
+              "  upd b.count 'abc' -> 'abc'\n"
+              "  apd b (list)(len)3 -> 4  [1, 2, 3, 4]\n");
+    unlink(path);
+}
+
+TEST(kinds_are_counted_in_chunks_and_windows)
+{
+    uint64_t counts[FILM_KIND_COUNT];
+
+    for (int closed = 0; closed < 2; closed++) {
+        film_reader *reader;
+        record_stories(5000, closed == 1);
+        reader = open_film();
+        CHECK(film_reader_kind_counts(reader, counts, NULL) == FILM_OK);
+        CHECK_EQUAL(counts[FILM_KIND_CALL], 5000);
+        CHECK_EQUAL(counts[FILM_KIND_LINE], 10000);
+        CHECK_EQUAL(counts[FILM_KIND_SET], 25000);
+        CHECK_EQUAL(counts[FILM_KIND_DELETE], 10000);
+        CHECK_EQUAL(counts[FILM_KIND_CHANGE], 5000);
+        CHECK_EQUAL(counts[FILM_KIND_THREAD_START], 1);
+        film_reader_close(reader);
+    }
+    unlink(path);
+}
+
+/* Two runs of one program have one digest; another value, another digest. */
+TEST(digests_tell_values_apart)
+{
+    uint64_t digests[3] = {0};
+
+    for (int run = 0; run < 3; run++) {
+        film_writer *writer = begin(0);
+        uint32_t code = add_code(writer);
+        film_thread *thread = film_writer_thread_begin(writer, "MainThread", 1);
+        film_reader *reader;
+        CHECK(film_append_call(thread, code, 0));
+        for (int i = 0; i < 100; i++) {
+            set_int(thread, 2, run == 2 && i == 50 ? 1 : i);
+        }
+        CHECK(film_writer_close(writer, NULL, 0, NULL) == FILM_OK);
+        reader = open_film();
+        for (size_t i = 0; i < film_reader_chunk_count(reader); i++) {
+            const film_chunk_info *chunk = film_reader_chunk(reader, i);
+            digests[run] = chunk->stream == 1 ? chunk->value_digest : digests[run];
+        }
+        film_reader_close(reader);
+    }
+    CHECK(digests[0] != 0 && digests[0] == digests[1] && digests[1] != digests[2]);
+    unlink(path);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -849,6 +1119,11 @@ main(int argc, char **argv)
         TEST_ENTRY(a_ring_does_not_stop_for_old_values),
         TEST_ENTRY(failing_memory_is_survived),
         TEST_ENTRY(damaged_windows_are_survived),
+        TEST_ENTRY(value_columns_give_back_the_records),
+        TEST_ENTRY(damaged_value_columns_are_refused_or_read),
+        TEST_ENTRY(the_log_tells_values_before_and_after),
+        TEST_ENTRY(kinds_are_counted_in_chunks_and_windows),
+        TEST_ENTRY(digests_tell_values_apart),
     };
 
     return run_tests(tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
