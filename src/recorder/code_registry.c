@@ -240,19 +240,25 @@ decide(film_code *known, PyCodeObject *code, const film_frame *frame)
                    : file != NULL ? file_stem(file->file)
                                   : NULL;
     char short_name[SHORT_NAME_BYTES];
+    char *qualname = film_text_new(code->co_qualname, false);
     film_code_origin origin;
     const char *shown;
+    bool accepted;
 
     known->target = false;
-    if (file == NULL || module == NULL) {
+    if (file == NULL || module == NULL || qualname == NULL) {
         free(module);
+        free(qualname);
         return;
     }
     origin.file = file->file;
     origin.real = file->real;
     origin.module = module;
+    origin.qualname = qualname;
     origin.within = file->file[0] == '<' ? enclosing_file(frame) : NULL;
-    if (!film_targets_accept(&film_the_session.options.targets, &origin)) {
+    accepted = film_targets_accept(&film_the_session.options.targets, &origin);
+    free(qualname);
+    if (!accepted) {
         free(module);
         return;
     }
