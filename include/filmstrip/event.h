@@ -3,6 +3,7 @@
 #ifndef FILMSTRIP_EVENT_H
 #define FILMSTRIP_EVENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -15,10 +16,11 @@ typedef enum film_kind {
 #include <filmstrip/events.def>
 #undef FILM_EVENT
     FILM_KIND_COUNT,
-    /* Adjustments: rows that mend the stack and are no events (see format.md). */
+    /* Adjustments: rows that are no events (see format.md). */
     FILM_KIND_ADOPT = 0x40, /* a frame is seen whose call was not recorded */
     FILM_KIND_FOCUS = 0x41, /* an open frame that is not the top becomes the top */
-    FILM_KIND_DROP = 0x42   /* an open frame ended unseen */
+    FILM_KIND_DROP = 0x42,  /* an open frame ended unseen */
+    FILM_KIND_VALUES = 0x43 /* values that belong to the next event */
 } film_kind;
 
 #define FILM_NO_OFFSET UINT32_MAX /* the place in the code is not known */
@@ -31,13 +33,32 @@ typedef enum film_kind {
 #define FILM_CHUNK_SHIFT 14
 #define FILM_CHUNK_EVENTS (1u << FILM_CHUNK_SHIFT)
 
+/* What a set or delete wrote to. */
+typedef enum film_set_form {
+    FILM_SET_LOCAL = 0,         /* a local variable: `slot` */
+    FILM_SET_ATTRIBUTE = 1,     /* `name` of an owner */
+    FILM_SET_ITEM = 2,          /* a key of an owner */
+    FILM_SET_GLOBAL = 3,        /* `name` of a module */
+    FILM_SET_CLASS = 4,         /* `name` in the body of a class */
+    FILM_SET_ATTRIBUTE_VIA = 5, /* as ATTRIBUTE; a property or __setattr__ took it */
+    FILM_SET_ITEM_VIA = 6       /* as ITEM; a __setitem__ of Python code took it */
+} film_set_form;
+
+/* The values that may go with an event (film_event_value_index). */
+typedef enum film_value_role {
+    FILM_ROLE_VALUE, /* set, change, return, yield, resume */
+    FILM_ROLE_OWNER, /* set, delete: attributes and items */
+    FILM_ROLE_KEY    /* set, delete: items */
+} film_value_role;
+
 typedef struct film_event {
     uint64_t number;  /* its place in its thread, from 0 */
     uint64_t time_ns; /* since the start of the recording */
     uint64_t frame;   /* serial of the frame it happened in; 0: none */
     uint64_t count;   /* lost, lost_control: how many; thread_start: native id;
                          task: the task's id */
-    uint64_t value;   /* value id + 1 (exception message, later: values); 0: none */
+    uint64_t value;   /* value id + 1 of an exception's message; 0: none */
+    int64_t length_before; /* change: its length before; -1: it has none */
     uint32_t thread;  /* 1 = main, then in order of first event */
     uint32_t code;    /* code id of the frame; FILM_NO_CODE: none */
     uint32_t offset;  /* place in the frame's code, in code units, or FILM_NO_OFFSET */
@@ -50,7 +71,21 @@ typedef struct film_event {
     const uint8_t *body; /* bytes of a kind this reader does not know, borrowed until
                             the cursor moves; else NULL */
     uint32_t body_length;
+    /* Values that go with it, as docs/format.md writes them; borrowed until the cursor
+     * moves. A call's arguments, the value of a return or yield, the owner, key and
+     * value of a set: film_event_value_index says which is which. */
+    const uint8_t *tokens;
+    uint32_t tokens_length;
+    uint32_t token_count;
+    uint32_t slot; /* set, delete of a local: its place in the code's locals */
+    uint32_t name; /* set, delete of anything else but an item: a string id */
+    uint8_t form;  /* set, delete: film_set_form */
+    bool cut;      /* change: it could not be compared in full; it may have changed */
 } film_event;
+
+/* The place among the event's values of the one with that role; -1: it has none. */
+int
+film_event_value_index(const film_event *event, film_value_role role);
 
 /* The name of a kind as dump writes it; "unknown" for one this build lacks. */
 const char *

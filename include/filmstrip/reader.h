@@ -83,8 +83,12 @@ typedef struct film_code {
 
 typedef struct film_value {
     film_text text;
-    film_text type;
-    bool cut, redacted;
+    film_text type;  /* empty: not known */
+    uint64_t object; /* its serial, where is_object */
+    int64_t length;  /* as Python's len; -1: none */
+    bool is_object;
+    bool cut;      /* text does not tell all of it */
+    bool redacted; /* it was taken out */
 } film_value;
 
 typedef struct film_damage {
@@ -174,9 +178,32 @@ film_reader_string(const film_reader *reader, uint32_t id);
 size_t
 film_reader_string_count(const film_reader *reader);
 
-/* Reads a value by event.value - 1. Texts borrow until the next film_reader_value. */
+/* Reads the plain text of a value (an exception's message) by event.value - 1. Texts
+ * borrow until the next film_reader_value. */
 FILM_NODISCARD film_status
 film_reader_value(film_reader *reader, uint64_t id, film_value *out, film_error *error);
+
+/* The event's value at `index` (below event->token_count) as a Python literal: what
+ * repr() gives for None, bool, int, float, complex, str, bytes and containers of them;
+ * <Name #serial> for an instance. At most about `limit` bytes, then `...`. Borrows until
+ * the next call. FILM_MISUSE: it has no such value. One that is no longer in the file
+ * is no failure: its text says so. */
+FILM_NODISCARD film_status
+film_reader_event_value(film_reader *reader, const film_event *event, uint32_t index,
+                        size_t limit, film_value *out, film_error *error);
+
+/* The name that a set or delete wrote to; empty for an item. */
+film_text
+film_reader_event_name(const film_reader *reader, const film_event *event);
+
+/* "local", "nonlocal", "global", "class", "attribute" or "item", for set and delete. */
+const char *
+film_reader_event_scope(const film_reader *reader, const film_event *event);
+
+/* The name of a call's argument, in the order of its values. */
+film_text
+film_reader_argument_name(const film_reader *reader, const film_event *event,
+                          uint32_t index);
 
 /* What the recorder wrote about the program; NULL if absent. Keys in format.md. */
 const char *

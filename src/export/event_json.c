@@ -32,6 +32,7 @@ film_event_json_init(film_event_json *json, film_reader *reader, film_error *err
     memset(json, 0, sizeof(*json));
     json->reader = reader;
     json->head_length = (size_t)(PUT(json->head, "{\"event\":") - json->head);
+    film_value_json_init(&json->values, reader);
     return film_names_init(&json->calls, reader, render_call, error);
 }
 
@@ -39,6 +40,7 @@ void
 film_event_json_reset(film_event_json *json)
 {
     film_names_reset(&json->calls);
+    film_value_json_reset(&json->values);
     memset(json, 0, sizeof(*json));
 }
 
@@ -89,6 +91,39 @@ put_line(char *to, uint32_t line)
 }
 
 static void
+write_arguments(film_event_json *json, film_output *output, const film_event *event)
+{
+    FILM_OUTPUT_LITERAL(output, ",\"args\":{");
+    for (uint32_t i = 0; i < event->token_count; i++) {
+        film_text name = film_reader_argument_name(json->reader, event, i);
+        if (i > 0) {
+            film_output_byte(output, ',');
+        }
+        if (name.length > 0) {
+            film_output_json(output, name);
+        }
+        else { /* a table that lacks the name must not make two keys one */
+            film_output_format(output, "\"?%u\"", i);
+        }
+        film_output_byte(output, ':');
+        film_value_json_write(&json->values, output, event, i);
+    }
+    film_output_byte(output, '}');
+}
+
+static void
+write_role(film_event_json *json, film_output *output, const film_event *event,
+           const char *key, film_value_role role)
+{
+    int index = film_event_value_index(event, role);
+
+    if (index >= 0) {
+        film_output_text(output, key);
+        film_value_json_write(&json->values, output, event, (uint32_t)index);
+    }
+}
+
+static void
 write_call(film_event_json *json, film_output *output, const film_event *event)
 {
     film_text function = film_names_get(&json->calls, event->code);
@@ -105,8 +140,11 @@ write_call(film_event_json *json, film_output *output, const film_event *event)
     to = from = film_output_room(output, 64);
     to = PUT(to, ",\"caller_line\":");
     to = put_line(to, line);
-    to = PUT(to, "}\n");
     output->used += (size_t)(to - from);
+    if (event->token_count > 0) {
+        write_arguments(json, output, event);
+    }
+    FILM_OUTPUT_LITERAL(output, "}\n");
 }
 
 static void
@@ -120,8 +158,9 @@ write_return(film_event_json *json, film_output *output, const film_event *event
     to = film_format_u64(to, event->frame);
     to = PUT(to, ",\"line\":");
     to = put_line(to, line);
-    to = PUT(to, "}\n");
     output->used += (size_t)(to - from);
+    write_role(json, output, event, ",\"value\":", FILM_ROLE_VALUE);
+    FILM_OUTPUT_LITERAL(output, "}\n");
 }
 
 static void
@@ -201,14 +240,71 @@ write_thread_name(film_event_json *json, film_output *output, const film_event *
     write_number(output, ",\"native_id\":", event->count);
 }
 
+/* set, delete: what was written to, and the value. */
+static void
+write_write(film_event_json *json, film_output *output, const film_event *event)
+{
+    const film_code *code = film_reader_code(json->reader, event->code);
+    bool is_item =
+        event->form == FILM_SET_ITEM || event->form == FILM_SET_ITEM_VIA;
+
+    write_frame(json, output, event);
+    FILM_OUTPUT_LITERAL(output, ",\"scope\":\"");
+    film_output_text(output, film_reader_event_scope(json->reader, event));
+    film_output_byte(output, '"');
+    if (!is_item) {
+        FILM_OUTPUT_LITERAL(output, ",\"name\":");
+        film_output_json(output, film_reader_event_name(json->reader, event));
+    }
+    if (event->form == FILM_SET_GLOBAL && code != NULL) {
+        FILM_OUTPUT_LITERAL(output, ",\"module\":");
+        film_output_json(output, code->module);
+    }
+    write_role(json, output, event, ",\"owner\":", FILM_ROLE_OWNER);
+    write_role(json, output, event, ",\"key\":", FILM_ROLE_KEY);
+    write_role(json, output, event, ",\"value\":", FILM_ROLE_VALUE);
+    if (event->form == FILM_SET_ATTRIBUTE_VIA || event->form == FILM_SET_ITEM_VIA) {
+        FILM_OUTPUT_LITERAL(output, ",\"via\":true");
+    }
+}
+
+static void
+write_change(film_event_json *json, film_output *output, const film_event *event)
+{
+    film_value value;
+
+    write_frame(json, output, event);
+    if (film_reader_event_value(json->reader, event, 0, 0, &value, NULL) == FILM_OK &&
+        value.is_object) {
+        write_number(output, ",\"object\":", value.object);
+    }
+    write_role(json, output, event, ",\"value\":", FILM_ROLE_VALUE);
+    if (event->length_before >= 0) {
+        write_number(output, ",\"length_before\":", (uint64_t)event->length_before);
+    }
+    if (event->cut) {
+        FILM_OUTPUT_LITERAL(output, ",\"cut\":true");
+    }
+}
+
 /* The keys of the rarer kinds. */
 static void
 write_keys(film_event_json *json, film_output *output, const film_event *event)
 {
     switch (event->kind) {
     case FILM_KIND_LINE:
+        write_frame(json, output, event);
+        break;
     case FILM_KIND_YIELD:
         write_frame(json, output, event);
+        write_role(json, output, event, ",\"value\":", FILM_ROLE_VALUE);
+        break;
+    case FILM_KIND_SET:
+    case FILM_KIND_DELETE:
+        write_write(json, output, event);
+        break;
+    case FILM_KIND_CHANGE:
+        write_change(json, output, event);
         break;
     case FILM_KIND_RESUME:
     case FILM_KIND_THROW:
@@ -216,6 +312,7 @@ write_keys(film_event_json *json, film_output *output, const film_event *event)
         write_line_key(
             output, ",\"caller_line\":",
             film_reader_line(json->reader, event->caller_code, event->caller_offset));
+        write_role(json, output, event, ",\"value\":", FILM_ROLE_VALUE);
         if (event->kind == FILM_KIND_THROW) {
             write_exception(json, output, event);
         }

@@ -8,9 +8,11 @@
 
 #include "export/names.h"
 #include "export/output.h"
+#include "export/value_json.h"
 
 typedef struct film_event_json {
     film_reader *reader; /* borrowed */
+    film_value_json values;
     film_names calls;    /* "function":...,"file":...,"line":... of each code */
     char head[48];       /* {"event": or, with a process id, {"pid":N,"event": */
     size_t head_length;

@@ -3,6 +3,7 @@
 #include <filmstrip/event.h>
 
 #include "format/window.h"
+#include "format/token.h"
 
 const char *
 film_kind_name(uint8_t kind)
@@ -16,6 +17,25 @@ film_kind_name(uint8_t kind)
     default:
         return "unknown";
     }
+}
+
+int
+film_event_value_index(const film_event *event, film_value_role role)
+{
+    bool is_write = event->kind == FILM_KIND_SET || event->kind == FILM_KIND_DELETE;
+    uint32_t before_value = is_write ? film_set_tokens(event->form) - 1 : 0;
+    uint32_t index = role == FILM_ROLE_OWNER ? 0 : role == FILM_ROLE_KEY ? 1 : 0;
+
+    if (role == FILM_ROLE_VALUE) {
+        if (event->kind == FILM_KIND_CALL) {
+            return -1; /* arguments: each has its slot */
+        }
+        index = before_value;
+    }
+    else if (index >= before_value) {
+        return -1;
+    }
+    return index < event->token_count ? (int)index : -1;
 }
 
 const char *

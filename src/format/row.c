@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "format/token.h"
 
 static void
 decode_ext(film_input *input, film_row *row)
@@ -19,6 +20,25 @@ decode_ext(film_input *input, film_row *row)
     }
 }
 
+/* The time bits of a VALUES row are its count; a SET row has none. */
+static void
+decode_values(film_input *input, film_row *row, uint32_t bits, bool is_set)
+{
+    row->delta = 0;
+    if (is_set) {
+        row->kind = FILM_KIND_SET;
+        row->head = film_input_varint(input);
+        row->token_count = film_set_tokens(row->head & 7);
+    }
+    else {
+        row->kind = FILM_KIND_VALUES;
+        row->token_count = bits;
+    }
+    row->tokens = input->at;
+    film_tokens_skip(input, row->token_count);
+    row->tokens_length = (uint32_t)(input->at - row->tokens);
+}
+
 film_status
 film_row_decode(const uint8_t **from, const uint8_t *end, film_row *row)
 {
@@ -27,7 +47,7 @@ film_row_decode(const uint8_t **from, const uint8_t *end, film_row *row)
 
     memset(row, 0, sizeof(*row));
     row->delta = tag >> 3;
-    if (row->delta == FILM_ROW_DELTA_ESCAPE) {
+    if (row->delta == FILM_ROW_DELTA_ESCAPE && (tag & 7) != FILM_ROW_VALUES) {
         row->delta += film_input_varint(&input);
     }
     switch ((film_row_tag)(tag & 7)) {
@@ -59,8 +79,17 @@ film_row_decode(const uint8_t **from, const uint8_t *end, film_row *row)
         decode_ext(&input, row);
         break;
     case FILM_ROW_SET:
+        if (row->delta != 0) {
+            return FILM_CORRUPT;
+        }
+        decode_values(&input, row, 0, true);
+        break;
     case FILM_ROW_VALUES:
-        return FILM_CORRUPT;
+        if (row->delta == 0 || row->delta > FILM_ROW_VALUES_MAX) {
+            return FILM_CORRUPT;
+        }
+        decode_values(&input, row, (uint32_t)row->delta, false);
+        break;
     }
     if (input.failed) {
         return FILM_TRUNCATED;

@@ -61,6 +61,9 @@ typedef struct film_row {
     uint32_t offset;      /* as stored: see the table above */
     uint32_t body_length; /* EXT */
     const uint8_t *body;  /* EXT: borrowed from the input */
+    const uint8_t *tokens; /* SET, VALUES: borrowed from the input */
+    uint64_t head;         /* SET: number << FILM_SET_SHIFT | form */
+    uint32_t tokens_length, token_count;
     uint8_t kind;         /* film_kind, adjustments included */
 } film_row;
 
@@ -80,6 +83,9 @@ film_row_put_tag(uint8_t *to, film_row_tag tag, uint64_t delta)
     *to++ = (uint8_t)((uint8_t)tag | (uint8_t)(FILM_ROW_DELTA_ESCAPE << 3));
     return film_varint_encode(to, delta - FILM_ROW_DELTA_ESCAPE);
 }
+
+/* The most tokens a VALUES row has: one less than what its five bits could say. */
+#define FILM_ROW_VALUES_MAX 30u
 
 /* Decodes one row of a window; moves *from behind it. FILM_CORRUPT or FILM_TRUNCATED
  * leave *from unchanged. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "format/token.h"
 
 void
 film_state_begin(film_state *state, uint32_t thread, uint32_t tick_ns)
@@ -20,28 +21,16 @@ void
 film_state_reset(film_state *state)
 {
     film_free(state->frames);
+    film_buffer_reset(&state->values);
     memset(state, 0, sizeof(*state));
 }
 
-film_status
-film_state_copy(film_state *to, const film_state *from)
+void
+film_state_forget_values(film_state *state)
 {
-    film_frame *frames = to->frames;
-    size_t capacity = to->capacity;
-
-    if (from->depth > capacity) {
-        frames = film_grow(frames, &capacity, from->depth, sizeof(*frames));
-        if (frames == NULL) {
-            return FILM_NO_MEMORY;
-        }
-    }
-    if (from->depth > 0) {
-        memcpy(frames, from->frames, from->depth * sizeof(*frames));
-    }
-    *to = *from;
-    to->frames = frames;
-    to->capacity = capacity;
-    return FILM_OK;
+    film_buffer_clear(&state->values);
+    state->value_count = 0;
+    state->values_given = false;
 }
 
 film_status
@@ -99,8 +88,8 @@ at_top(film_state *state, film_event *event)
         }
         else {
             top->offset = event->offset;
+            top->home_chunk = 0;
         }
-        top->home_chunk = 0;
     }
 }
 
@@ -136,6 +125,42 @@ take_out(film_state *state, uint64_t distance, film_frame *out)
     return FILM_OK;
 }
 
+/* Keeps the tokens of a VALUES row for the event that follows. */
+static film_status
+keep_values(film_state *state, const film_row *row)
+{
+    if (state->values_given) {
+        film_state_forget_values(state);
+    }
+    if (state->values.length + row->tokens_length > FILM_STATE_MAX_VALUES) {
+        return FILM_CORRUPT;
+    }
+    film_buffer_append(&state->values, row->tokens, row->tokens_length);
+    if (state->values.failed) {
+        film_buffer_reset(&state->values);
+        return FILM_NO_MEMORY;
+    }
+    state->value_count += row->token_count;
+    return FILM_OK;
+}
+
+/* Gives the event the values that were kept for it. */
+static inline void
+give_values(film_state *state, film_event *event)
+{
+    if (__builtin_expect(state->value_count == 0, 1)) {
+        return;
+    }
+    if (state->values_given) {
+        film_state_forget_values(state); /* they were the last event's */
+        return;
+    }
+    event->tokens = state->values.data;
+    event->tokens_length = (uint32_t)state->values.length;
+    event->token_count = state->value_count;
+    state->values_given = true;
+}
+
 static film_status
 adjust(film_state *state, const film_row *row)
 {
@@ -143,6 +168,9 @@ adjust(film_state *state, const film_row *row)
     film_frame frame;
     film_status status = FILM_OK;
 
+    if (row->kind == FILM_KIND_VALUES) {
+        return keep_values(state, row);
+    }
     if (row->kind == FILM_KIND_ADOPT) {
         uint32_t code = film_input_varint32(&input);
         uint32_t offset = film_input_varint32(&input) - 1; /* 0 - 1 = FILM_NO_OFFSET */
@@ -199,6 +227,65 @@ apply_exception(film_state *state, const film_row *row, film_input *body,
     return status;
 }
 
+/* What a set or delete wrote to. */
+static film_status
+describe_write(film_state *state, uint64_t head, film_event *event)
+{
+    uint64_t number = head >> FILM_SET_SHIFT;
+
+    event->form = head & ((1u << FILM_SET_SHIFT) - 1);
+    if (event->form >= FILM_SET_FORMS || number > UINT32_MAX) {
+        return FILM_CORRUPT;
+    }
+    if (event->form == FILM_SET_LOCAL) {
+        event->slot = (uint32_t)number;
+    }
+    else {
+        event->name = (uint32_t)number;
+    }
+    at_top(state, event);
+    return FILM_OK;
+}
+
+static film_status
+apply_set(film_state *state, const film_row *row, film_event *event)
+{
+    event->tokens = row->tokens;
+    event->tokens_length = row->tokens_length;
+    event->token_count = row->token_count;
+    return describe_write(state, row->head, event);
+}
+
+/* `count` tokens that end the body. */
+static void
+take_tokens(film_input *body, uint32_t count, film_event *event)
+{
+    const uint8_t *from = body->at;
+
+    film_tokens_skip(body, count);
+    event->tokens = from;
+    event->tokens_length = (uint32_t)(body->at - from);
+    event->token_count = count;
+}
+
+static film_status
+apply_delete(film_state *state, film_input *body, film_event *event)
+{
+    uint64_t head = film_input_varint(body);
+
+    take_tokens(body, film_set_tokens(head & 7) - 1, event);
+    return describe_write(state, head, event);
+}
+
+static void
+apply_change(film_state *state, film_input *body, film_event *event)
+{
+    event->length_before = (int64_t)(film_input_varint(body) - 1);
+    event->cut = (film_input_varint(body) & 1) != 0;
+    take_tokens(body, 1, event);
+    at_top(state, event);
+}
+
 static film_status
 apply_ext(film_state *state, const film_row *row, film_event *event)
 {
@@ -223,6 +310,12 @@ apply_ext(film_state *state, const film_row *row, film_event *event)
     case FILM_KIND_UNWIND:
     case FILM_KIND_HANDLED:
         status = apply_exception(state, row, &body, event);
+        break;
+    case FILM_KIND_DELETE:
+        status = apply_delete(state, &body, event);
+        break;
+    case FILM_KIND_CHANGE:
+        apply_change(state, &body, event);
         break;
     case FILM_KIND_C_CALL:
     case FILM_KIND_C_RETURN:
@@ -272,6 +365,8 @@ film_state_apply(film_state *state, const film_row *row, film_event *event,
     event->offset = FILM_NO_OFFSET;
     event->caller_code = FILM_NO_CODE;
     event->caller_offset = FILM_NO_OFFSET;
+    event->length_before = -1;
+    give_values(state, event);
     switch (row->kind) {
     case FILM_KIND_CALL:
         describe_caller(state, row->site, event);
@@ -295,6 +390,9 @@ film_state_apply(film_state *state, const film_row *row, film_event *event,
         event->offset = row->offset;
         at_top(state, event);
         status = FILM_OK;
+        break;
+    case FILM_KIND_SET:
+        status = apply_set(state, row, event);
         break;
     default:
         status = apply_ext(state, row, event);

@@ -16,6 +16,10 @@
 #include "base/buffer.h"
 #include "format/row.h"
 
+/* Bytes of values before one event: some thousand arguments; a bound for hostile files.
+ */
+#define FILM_STATE_MAX_VALUES (256u << 10)
+
 /* More open frames than any real program has; a bound for hostile files. */
 #define FILM_STATE_MAX_DEPTH (8u << 20)
 
@@ -34,6 +38,10 @@ typedef struct film_state {
     uint32_t task_name;
     uint32_t exception_type; /* raised and not yet handled; 0 none */
     uint64_t exception_value;
+    /* Tokens of VALUES rows that wait for their event, or were given with the last. */
+    film_buffer values; /* owned */
+    uint32_t value_count;
+    bool values_given;
 } film_state;
 
 /* The state before a thread's first row. */
@@ -49,6 +57,10 @@ film_state_apply(film_state *state, const film_row *row, film_event *event,
 
 void
 film_state_reset(film_state *state);
+
+/* Forgets values that wait for an event: rows between were lost. */
+void
+film_state_forget_values(film_state *state);
 
 /* Room for one more frame. FILM_CORRUPT past the greatest depth, FILM_NO_MEMORY. */
 FILM_NODISCARD film_status
@@ -108,9 +120,5 @@ film_state_pop(film_state *state)
     }
     return FILM_OK;
 }
-
-/* Copies `from` over `to` (its frames too). */
-FILM_NODISCARD film_status
-film_state_copy(film_state *to, const film_state *from);
 
 #endif

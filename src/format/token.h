@@ -9,16 +9,20 @@
  *   0x07 REDACTED    a value whose name is on the deny list
  *   0x08 TEXT        length byte (at most FILM_TOKEN_TEXT), UTF-8 bytes: a short str
  *   0x09 OBJECT      varint: id of a value record; its type and serial hold, its
- * content may have been changed since by recorded writes to its attributes 0x0a CYCLE
- * serial (varint), type (string id): an object within itself, or one deeper than the
- * snapshot goes 0x10 - 0xff      an int from -16 to 223 SPDX-License-Identifier:
- * Apache-2.0 */
+ *                    content may have been changed since by recorded writes to its
+ *                    attributes
+ *   0x0a CYCLE       serial (varint), type (string id): an object within itself, or one
+ *                    deeper than the snapshot goes
+ *   0x10 - 0xff      an int from -16 to 223
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_TOKEN_H
 #define FILMSTRIP_TOKEN_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+#include <filmstrip/event.h>
 
 #include "base/buffer.h"
 #include "base/varint.h"
@@ -103,17 +107,13 @@ film_token_decode(film_input *input);
 void
 film_tokens_skip(film_input *input, uint32_t count);
 
-/* What a SET row writes: number << FILM_SET_SHIFT | form, then the tokens. */
+/* What a SET row writes: number << FILM_SET_SHIFT | form (film_set_form), then tokens.
+ *   LOCAL            number: slot            tokens: value
+ *   ATTRIBUTE, _VIA  number: name string id  tokens: owner, value
+ *   ITEM, _VIA       number: 0               tokens: owner, key, value
+ *   GLOBAL, CLASS    number: name string id  tokens: value */
 #define FILM_SET_SHIFT 3
-typedef enum film_set_form {
-    FILM_SET_LOCAL = 0,         /* number: slot            tokens: value */
-    FILM_SET_ATTRIBUTE = 1,     /* number: name string id  tokens: owner, value */
-    FILM_SET_ITEM = 2,          /* number: 0               tokens: owner, key, value */
-    FILM_SET_GLOBAL = 3,        /* number: name string id  tokens: value */
-    FILM_SET_CLASS = 4,         /* number: name string id  tokens: value */
-    FILM_SET_ATTRIBUTE_VIA = 5, /* as ATTRIBUTE; a property or __setattr__ took it */
-    FILM_SET_ITEM_VIA = 6       /* as ITEM; a __setitem__ of Python code took it */
-} film_set_form;
+#define FILM_SET_FORMS 7u /* forms from here on are not known */
 
 /* How many tokens follow a SET (a DELETE has no value: one less). */
 static inline uint32_t

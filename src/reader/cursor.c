@@ -53,6 +53,7 @@ give_lost(film_cursor *cursor, uint64_t count, uint64_t reason, uint64_t not_bef
     event->text = FILM_STRING_LOST + (uint32_t)(reason & 0xff);
     event->kind = FILM_KIND_LOST;
     cursor->state.has_closed = false;
+    film_state_forget_values(&cursor->state);
 }
 
 /* The rest of the chunk cannot be read: one event tells so, the next chunk's keyframe

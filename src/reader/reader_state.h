@@ -6,6 +6,7 @@
 #include <filmstrip/reader.h>
 
 #include "format/keyframe.h"
+#include "format/value_record.h"
 #include "reader/damage.h"
 #include "reader/directory.h"
 #include "reader/loader.h"
@@ -27,16 +28,34 @@ typedef struct film_literals {
     uint64_t used;   /* when, by film_reader.clock */
 } film_literals;
 
-/* Unpacked VALUE chunks. */
-#define FILM_VALUE_CHUNKS 4u
+/* Unpacked VALUE chunks, and how many bytes of them are kept at most but for one. */
+#define FILM_VALUE_CHUNKS 64u
+#define FILM_VALUE_BYTES ((size_t)64 << 20)
+
+typedef struct film_value_index {
+    uint32_t *offsets; /* owned; where each record begins */
+    size_t count, capacity;
+} film_value_index;
 
 typedef struct film_value_chunk {
     film_buffer raw;
-    uint32_t *offsets; /* owned; where each record begins */
-    size_t count, capacity;
-    size_t chunk; /* index in the directory + 1; 0: free */
+    film_value_index index;
+    uint64_t first; /* id of its first record */
+    size_t place;   /* in film_reader.values, + 1; 0: free */
+    size_t bytes;   /* of memory */
     uint64_t used;
 } film_value_chunk;
+
+/* What objects were, by the id of their record: programs name few objects often, and
+ * the records lie far back. */
+#define FILM_OBJECT_HEADS 4096u
+
+typedef struct film_object_head {
+    uint64_t id; /* + 1; 0: free */
+    uint64_t serial;
+    uint32_t type;
+    bool is_plain; /* its text is <Name #serial> */
+} film_object_head;
 
 struct film_reader {
     film_file file;
@@ -50,6 +69,11 @@ struct film_reader {
     size_t tables_read; /* chunks of the directory already looked at for tables */
     uint32_t *values;   /* owned; VALUE chunks in the directory, by first record */
     size_t value_count;
+    uint8_t *value_places;         /* owned; for each of them: index in value_chunks + 1 */
+    film_value_chunk *value_chunk; /* borrowed; the one used last, or NULL */
+    size_t value_bytes;            /* of all unpacked ones */
+    film_value_index *value_windows; /* owned; one a window of values, NULL: not made */
+    size_t value_window_count;
     uint32_t *sources; /* owned; SOURCE chunks in the directory */
     size_t source_count;
     uint64_t generation; /* counts loads: cursors notice a new one */
@@ -57,6 +81,9 @@ struct film_reader {
     film_literals literals[FILM_LITERALS];
     film_frame *unknown_frames; /* owned; stand-ins for frames that are lost */
     film_value_chunk value_chunks[FILM_VALUE_CHUNKS];
+    film_object_head object_heads[FILM_OBJECT_HEADS];
+    film_buffer rendered; /* what film_reader_event_value gave last */
+    film_buffer items;    /* records whose items are being rendered, innermost last */
     film_buffer keyframe, reference; /* scratch: a keyframe, and one it refers to */
     film_buffer scratch;             /* an unpacked payload */
     film_buffer text;                /* what film_reader_value or _source gave last */
@@ -82,5 +109,10 @@ film_reader_list_values(film_reader *reader);
 
 void
 film_reader_forget_values(film_reader *reader);
+
+/* The value record with that id; it borrows until the next one is asked for. */
+FILM_NODISCARD film_status
+film_reader_record(film_reader *reader, uint64_t id, film_value_record *out,
+                   film_error *error);
 
 #endif

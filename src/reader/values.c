@@ -6,26 +6,56 @@
 
 #include "base/alloc.h"
 #include "format/records.h"
+#include "format/value_record.h"
 #include "format/window.h"
 #include "reader/reader_state.h"
 #include "reader/text.h"
 
-/* Flags of a VALUE record. */
-#define VALUE_CUT 1u
-#define VALUE_REDACTED 2u
+static void
+forget_index(film_value_index *index)
+{
+    film_free(index->offsets);
+    memset(index, 0, sizeof(*index));
+}
+
+static void
+forget_chunk(film_reader *reader, film_value_chunk *chunk)
+{
+    if (chunk->place != 0) {
+        reader->value_places[chunk->place - 1] = 0;
+        reader->value_bytes -= chunk->bytes;
+    }
+    film_buffer_reset(&chunk->raw);
+    forget_index(&chunk->index);
+    memset(chunk, 0, sizeof(*chunk));
+}
+
+static void
+forget_windows(film_reader *reader)
+{
+    for (size_t i = 0; i < reader->value_window_count; i++) {
+        forget_index(&reader->value_windows[i]);
+    }
+    film_free(reader->value_windows);
+    reader->value_windows = NULL;
+    reader->value_window_count = 0;
+}
 
 void
 film_reader_forget_values(film_reader *reader)
 {
     for (size_t i = 0; i < FILM_VALUE_CHUNKS; i++) {
-        film_buffer_reset(&reader->value_chunks[i].raw);
-        film_free(reader->value_chunks[i].offsets);
+        forget_chunk(reader, &reader->value_chunks[i]);
     }
-    memset(reader->value_chunks, 0, sizeof(reader->value_chunks));
+    forget_windows(reader);
     film_free(reader->values);
+    film_free(reader->value_places);
     film_free(reader->sources);
     reader->values = reader->sources = NULL;
+    reader->value_places = NULL;
+    reader->value_chunk = NULL;
     reader->value_count = reader->source_count = 0;
+    memset(reader->object_heads, 0, sizeof(reader->object_heads));
 }
 
 typedef struct listed {
@@ -92,8 +122,23 @@ list_chunks(const film_directory *directory, uint8_t type, uint32_t **out,
 film_status
 film_reader_list_values(film_reader *reader)
 {
+    uint8_t *places;
+
+    /* Places in the list change with it: what is unpacked is found by them. */
+    for (size_t i = 0; i < FILM_VALUE_CHUNKS; i++) {
+        forget_chunk(reader, &reader->value_chunks[i]);
+    }
+    forget_windows(reader);
+    reader->value_chunk = NULL;
     FILM_TRY(list_chunks(&reader->directory, FILM_CHUNK_VALUE, &reader->values,
                          &reader->value_count));
+    places = film_alloc_array(reader->value_count, sizeof(*places));
+    if (places == NULL) {
+        reader->value_count = 0;
+        return FILM_NO_MEMORY;
+    }
+    film_free(reader->value_places);
+    reader->value_places = places;
     return list_chunks(&reader->directory, FILM_CHUNK_SOURCE, &reader->sources,
                        &reader->source_count);
 }
@@ -120,59 +165,93 @@ unpack(film_reader *reader, size_t index, film_buffer *out, film_error *error)
                         reader->loader.why);
 }
 
-/* Notes where each record of the chunk begins. */
+/* Notes where each record begins. */
 static film_status
-find_records(film_value_chunk *chunk)
+index_records(film_value_index *index, const uint8_t *bytes, size_t length)
 {
-    film_input left = film_input_of(chunk->raw.data, chunk->raw.length);
+    film_input left = film_input_of(bytes, length);
     film_record record;
 
-    chunk->count = 0;
+    index->count = 0;
     while (film_input_left(&left) > 0) {
-        uint32_t *offsets = film_grow(chunk->offsets, &chunk->capacity,
-                                      chunk->count + 1, sizeof(*offsets));
+        uint32_t *offsets = film_grow(index->offsets, &index->capacity,
+                                      index->count + 1, sizeof(*offsets));
         if (offsets == NULL) {
             return FILM_NO_MEMORY;
         }
-        chunk->offsets = offsets;
-        offsets[chunk->count] = (uint32_t)(left.at - chunk->raw.data);
+        index->offsets = offsets;
+        offsets[index->count] = (uint32_t)(left.at - bytes);
         if (film_record_decode(&left.at, left.end, &record) != FILM_OK) {
             break;
         }
-        chunk->count++;
+        index->count++;
     }
     return FILM_OK;
 }
 
-/* The unpacked chunk, from the cache or into it. */
-static film_status
-value_chunk(film_reader *reader, size_t index, film_value_chunk **out,
-            film_error *error)
+/* A free place for an unpacked chunk, or that of the one least recently used. Huge
+ * chunks, which only a hostile file has, are not kept beside one another. */
+static film_value_chunk *
+free_place(film_reader *reader)
 {
-    film_value_chunk *place = &reader->value_chunks[0];
-    film_status status;
+    film_value_chunk *oldest = &reader->value_chunks[0];
 
     for (size_t i = 0; i < FILM_VALUE_CHUNKS; i++) {
         film_value_chunk *other = &reader->value_chunks[i];
-        if (other->chunk == index + 1) {
-            other->used = ++reader->clock;
-            *out = other;
-            return FILM_OK;
+        if (reader->value_bytes > FILM_VALUE_BYTES) {
+            forget_chunk(reader, other);
         }
-        if (other->used < place->used) {
-            place = other;
+        if (other->used < oldest->used) {
+            oldest = other;
         }
     }
-    place->chunk = 0;
-    FILM_TRY(unpack(reader, index, &place->raw, error));
-    status = find_records(place);
+    forget_chunk(reader, oldest);
+    return oldest;
+}
+
+/* The unpacked chunk at a place of the list, from the cache or into it. */
+static film_status
+value_chunk(film_reader *reader, size_t place, film_value_chunk **out,
+            film_error *error)
+{
+    uint8_t known = reader->value_places[place];
+    const film_chunk_info *info = &reader->directory.chunks[reader->values[place]];
+    film_value_chunk *chunk;
+    film_status status;
+
+    if (known != 0) {
+        *out = &reader->value_chunks[known - 1];
+        (*out)->used = ++reader->clock;
+        return FILM_OK;
+    }
+    chunk = free_place(reader);
+    FILM_TRY(unpack(reader, reader->values[place], &chunk->raw, error));
+    status = index_records(&chunk->index, chunk->raw.data, chunk->raw.length);
     if (status != FILM_OK) {
+        forget_chunk(reader, chunk);
         return film_fail(error, status, "memory ran out");
     }
-    place->chunk = index + 1;
-    place->used = ++reader->clock;
-    *out = place;
+    chunk->bytes = chunk->raw.capacity + chunk->index.capacity * sizeof(uint32_t);
+    reader->value_bytes += chunk->bytes;
+    chunk->first = info->first;
+    chunk->place = place + 1;
+    chunk->used = ++reader->clock;
+    reader->value_places[place] = (uint8_t)(chunk - reader->value_chunks + 1);
+    *out = chunk;
     return FILM_OK;
+}
+
+static film_status
+record_at(const film_value_index *index, const uint8_t *bytes, size_t length,
+          uint64_t number, film_record *record)
+{
+    const uint8_t *at;
+
+    if (number >= index->count) {
+        return FILM_END;
+    }
+    at = bytes + index->offsets[number];
+    return film_record_decode(&at, bytes + length, record);
 }
 
 /* FILM_END: no chunk has that record. */
@@ -180,55 +259,90 @@ static film_status
 find_in_chunks(film_reader *reader, uint64_t id, film_record *record, film_error *error)
 {
     size_t low = 0, high = reader->value_count;
-    const film_chunk_info *info;
-    film_value_chunk *chunk = NULL;
-    const uint8_t *at;
+    film_value_chunk *chunk = reader->value_chunk;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (reader->directory.chunks[reader->values[middle]].first <= id) {
-            low = middle + 1;
+    if (chunk == NULL || id - chunk->first >= chunk->index.count) {
+        const film_chunk_info *info;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            if (reader->directory.chunks[reader->values[middle]].first <= id) {
+                low = middle + 1;
+            }
+            else {
+                high = middle;
+            }
         }
-        else {
-            high = middle;
+        if (low == 0) {
+            return FILM_END;
         }
+        info = &reader->directory.chunks[reader->values[low - 1]];
+        if (id - info->first >= info->count) {
+            return FILM_END;
+        }
+        reader->value_chunk = NULL;
+        FILM_TRY(value_chunk(reader, low - 1, &chunk, error));
+        reader->value_chunk = chunk;
     }
-    if (low == 0) {
-        return FILM_END;
-    }
-    info = &reader->directory.chunks[reader->values[low - 1]];
-    if (id - info->first >= info->count) {
-        return FILM_END;
-    }
-    FILM_TRY(value_chunk(reader, reader->values[low - 1], &chunk, error));
-    if (id - info->first >= chunk->count) {
-        return FILM_END;
-    }
-    at = chunk->raw.data + chunk->offsets[id - info->first];
-    return film_record_decode(&at, chunk->raw.data + chunk->raw.length, record);
+    return record_at(&chunk->index, chunk->raw.data, chunk->raw.length,
+                     id - chunk->first, record);
 }
 
 static film_status
-find_in_windows(const film_reader *reader, uint64_t id, film_record *record)
+find_in_windows(film_reader *reader, uint64_t id, film_record *record)
 {
     size_t count;
     const film_window_copy *windows =
         film_windows_of(&reader->windows, FILM_STREAM_VALUE, &count);
 
+    if (count > 0 && reader->value_windows == NULL) {
+        reader->value_windows = film_alloc_array(count, sizeof(film_value_index));
+        if (reader->value_windows == NULL) {
+            return FILM_NO_MEMORY;
+        }
+        reader->value_window_count = count;
+    }
     for (size_t i = count; i > 0; i--) {
         const film_window_copy *window = &windows[i - 1];
-        const uint8_t *at = window->rows, *end = at + window->length;
-        uint64_t number = window->first;
-        if (number > id) {
+        film_value_index *index = &reader->value_windows[i - 1];
+        film_status status;
+        if (window->first > id) {
             continue;
         }
-        while (at < end && film_record_decode(&at, end, record) == FILM_OK) {
-            if (number++ == id) {
-                return FILM_OK;
-            }
+        if (index->offsets == NULL && window->length > 0) {
+            FILM_TRY(index_records(index, window->rows, window->length));
+        }
+        status = record_at(index, window->rows, window->length, id - window->first,
+                           record);
+        if (status == FILM_OK) {
+            return FILM_OK;
         }
     }
     return FILM_END;
+}
+
+film_status
+film_reader_record(film_reader *reader, uint64_t id, film_value_record *out,
+                   film_error *error)
+{
+    film_record record = {0};
+    film_status status = find_in_chunks(reader, id, &record, error);
+
+    if (status == FILM_END) {
+        status = find_in_windows(reader, id, &record);
+    }
+    if (status == FILM_END) {
+        return film_fail(error, FILM_CORRUPT,
+                         "value %" PRIu64 " is not in the recording", id);
+    }
+    if (status == FILM_NO_MEMORY) {
+        return film_fail(error, status, "memory ran out");
+    }
+    FILM_TRY(status);
+    if (record.kind != FILM_RECORD_VALUE ||
+        !film_value_record_decode(record.body, record.length, out)) {
+        return film_fail(error, FILM_CORRUPT, "value %" PRIu64 " makes no sense", id);
+    }
+    return FILM_OK;
 }
 
 /* A text as UTF-8 in reader->text; two may be kept there at once. */
@@ -260,35 +374,23 @@ kept_text(const film_reader *reader, size_t at, size_t length)
 film_status
 film_reader_value(film_reader *reader, uint64_t id, film_value *out, film_error *error)
 {
-    film_record record = {0};
-    film_status status = find_in_chunks(reader, id, &record, error);
-    film_input input;
-    uint32_t type, flags;
+    film_value_record record;
     size_t at, length;
 
     memset(out, 0, sizeof(*out));
-    if (status == FILM_END) {
-        status = find_in_windows(reader, id, &record);
-    }
-    if (status == FILM_END) {
-        return film_fail(error, FILM_CORRUPT,
-                         "value %" PRIu64 " is not in the recording", id);
-    }
-    FILM_TRY(status);
-    input = film_input_of(record.body, record.length);
-    type = film_input_varint32(&input);
-    flags = film_input_varint32(&input);
-    if (record.kind != FILM_RECORD_VALUE || input.failed) {
-        return film_fail(error, FILM_CORRUPT, "value %" PRIu64 " makes no sense", id);
-    }
+    FILM_TRY(film_reader_record(reader, id, &record, error));
     film_buffer_clear(&reader->text);
-    if (keep_text(reader, input.at, film_input_left(&input), &at, &length) != FILM_OK) {
+    if (keep_text(reader, record.rest.at, film_input_left(&record.rest), &at,
+                  &length) != FILM_OK) {
         return film_fail(error, FILM_NO_MEMORY, "memory ran out");
     }
     out->text = kept_text(reader, at, length);
-    out->type = film_tables_string(&reader->tables, type);
-    out->cut = (flags & VALUE_CUT) != 0;
-    out->redacted = (flags & VALUE_REDACTED) != 0;
+    out->type = film_tables_string(&reader->tables, record.type);
+    out->length = record.length;
+    out->object = record.serial;
+    out->is_object = record.form != 0;
+    out->cut = (record.flags & FILM_VALUE_CUT) != 0;
+    out->redacted = (record.flags & FILM_VALUE_REDACTED) != 0;
     return FILM_OK;
 }
 

@@ -54,6 +54,10 @@ film_thread_make_room(film_thread *thread);
 void
 film_thread_count_lost(film_thread *thread);
 
+/* Takes back what film_append_ready counted as lost: it was no event. */
+void
+film_thread_uncount_lost(film_thread *thread);
+
 /* True in a forked child whose writer still belongs to the parent. */
 bool
 film_thread_is_foreign(const film_thread *thread);
@@ -207,6 +211,7 @@ film_append_values(film_thread *thread, uint32_t count, const uint8_t *tokens,
     uint8_t *to;
 
     if (!film_append_ready(thread)) {
+        film_thread_uncount_lost(thread);
         return false;
     }
     to = thread->cursor;

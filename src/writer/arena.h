@@ -30,7 +30,7 @@ struct film_window {
     uint64_t end;               /* events or records when it was left, set then */
     uint64_t position;          /* bytes the sealing thread has taken */
     uint64_t flushed;           /* bytes film_arena_flush has written */
-    uint64_t value_floor;       /* value ids known when it was begun */
+    uint64_t value_floor;       /* the lowest value id its rows may refer to */
     bool mapped;
     bool taken;
     film_window *next;      /* in a stream's queue, or in the free list */

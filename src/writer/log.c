@@ -11,6 +11,10 @@
  * to the front before its old place is given up. */
 #define RING_RESERVE (1u << 20)
 #define PAGE 4096u
+/* New events may refer to values that lie up to this part of the ring back; values may
+ * refer to values as far back again, as deep as snapshots are nested. */
+#define REUSE_PART 16u
+#define VALUE_DEPTH 4u
 
 film_status
 film_log_init(film_log *log, film_sink *sink, film_superblock *block)
@@ -69,6 +73,30 @@ read_logical(film_log *log, uint64_t logical, uint8_t *bytes, size_t length)
     return FILM_OK;
 }
 
+/* Moves the floor of what may be referred to up, so that the values behind it take no
+ * more than their part of the ring. A program must not stop being recorded because an
+ * old object is still in use: it is told again. */
+static void
+raise_reuse_floor(film_log *log)
+{
+    uint64_t floor = atomic_load_explicit(&log->reuse_floor, memory_order_relaxed);
+    uint64_t room = log->block->ring_bytes / REUSE_PART, used = 0;
+
+    for (size_t i = log->entry_count; i > log->first_entry; i--) {
+        const film_log_entry *entry = &log->entries[i - 1];
+        if (entry->index.type != FILM_CHUNK_VALUE || entry->index.first < floor) {
+            continue;
+        }
+        used += entry->index.span;
+        if (used > room) {
+            atomic_store_explicit(&log->reuse_floor,
+                                  entry->index.first + entry->index.count,
+                                  memory_order_relaxed);
+            return;
+        }
+    }
+}
+
 static film_status
 remember(film_log *log, const film_chunk_header *header, uint64_t offset)
 {
@@ -84,6 +112,10 @@ remember(film_log *log, const film_chunk_header *header, uint64_t offset)
     log->entry_count++;
     if (header->type == FILM_CHUNK_SOURCE) {
         log->source_bytes += film_chunk_span(header);
+    }
+    if (header->type == FILM_CHUNK_VALUE && log->block->ring_bytes != 0) {
+        log->value_bytes += film_chunk_span(header);
+        raise_reuse_floor(log);
     }
     return FILM_OK;
 }
@@ -121,15 +153,30 @@ commit(film_log *log, const film_chunk_header *header, film_buffer *body)
     return status;
 }
 
-/* The lowest value id that something in the ring still uses. */
+/* The lowest value id that something in the ring still uses: events, and values that
+ * are used, as deep as they are nested. */
 static uint64_t
 lowest_value(const film_log *log)
 {
     uint64_t lowest = atomic_load_explicit(&log->value_floor, memory_order_relaxed);
+    uint64_t before = UINT64_MAX;
 
     for (size_t i = log->first_entry; i < log->entry_count; i++) {
-        if (log->entries[i].first_value < lowest) {
+        if (log->entries[i].index.type == FILM_CHUNK_EVENT &&
+            log->entries[i].first_value < lowest) {
             lowest = log->entries[i].first_value;
+        }
+    }
+    for (unsigned depth = 0; depth < VALUE_DEPTH && lowest < before; depth++) {
+        uint64_t used = lowest;
+        before = lowest;
+        for (size_t i = log->first_entry; i < log->entry_count; i++) {
+            const film_log_entry *entry = &log->entries[i];
+            if (entry->index.type == FILM_CHUNK_VALUE &&
+                entry->index.first + entry->index.count > used &&
+                entry->first_value < lowest) {
+                lowest = entry->first_value;
+            }
         }
     }
     return lowest;
@@ -145,7 +192,10 @@ is_needed(const film_log *log, const film_log_entry *entry)
     case FILM_CHUNK_SOURCE:
         return log->source_bytes <= log->block->ring_bytes / 4;
     case FILM_CHUNK_VALUE:
-        return entry->index.first + entry->index.count > lowest_value(log);
+        /* Never more than half the ring: rather events without some of their values
+         * than none. */
+        return log->value_bytes <= log->block->ring_bytes / 2 &&
+               entry->index.first + entry->index.count > lowest_value(log);
     default:
         return false;
     }
@@ -211,6 +261,9 @@ drop_oldest(film_log *log, uint64_t *freed)
         *freed += dropped.span;
         if (dropped.type == FILM_CHUNK_SOURCE) {
             log->source_bytes -= dropped.span;
+        }
+        if (dropped.type == FILM_CHUNK_VALUE) {
+            log->value_bytes -= dropped.span;
         }
         if (dropped.type == FILM_CHUNK_EVENT) {
             log->block->overwritten += dropped.count;
@@ -317,7 +370,8 @@ film_log_append(film_log *log, film_chunk_parts *parts)
     film_status status;
 
     pthread_mutex_lock(&log->lock);
-    if (parts->header.type != FILM_CHUNK_EVENT) {
+    if (parts->header.type != FILM_CHUNK_EVENT &&
+        parts->header.type != FILM_CHUNK_VALUE) {
         parts->header.first_value = UINT64_MAX;
     }
     status = assemble(log, parts);

@@ -23,7 +23,7 @@
 
 typedef struct film_log_entry {
     film_index_entry index;
-    uint64_t first_value; /* lowest value id an EVENTS chunk uses */
+    uint64_t first_value; /* lowest value id an EVENTS or VALUE chunk refers to */
 } film_log_entry;
 
 typedef struct film_log {
@@ -35,11 +35,15 @@ typedef struct film_log {
     film_log_entry *entries; /* owned; oldest first, from first_entry on */
     size_t first_entry, entry_count, entry_capacity;
     uint64_t source_bytes;  /* of SOURCE chunks that are kept */
+    uint64_t value_bytes;   /* ring mode: of VALUE chunks that are kept */
     _Atomic(uint64_t) head; /* logical end; for statistics readable without lock */
     uint64_t meta_number, source_number, totals_number;
     /* The lowest value id that rows not yet sealed may use; kept by the sealing side
      * (ring mode). */
     _Atomic(uint64_t) value_floor;
+    /* The lowest value id that new rows and records may refer to (ring mode): values
+     * before it lie further back than a part of the ring. */
+    _Atomic(uint64_t) reuse_floor;
 } film_log;
 
 /* What a chunk is made of: the caller fills the header's identity, counts, ticks and

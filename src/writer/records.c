@@ -15,38 +15,61 @@
 #define RECORD_LIMIT (FILM_WINDOW_BYTES - FILM_WINDOW_HEADER - 16u)
 #define STRING_LIMIT (64u << 10)
 
-bool
-film_record_append(film_writer *writer, film_record_stream *records, uint8_t kind,
-                   const film_buffer *body)
+/* Where a record of `length` bytes goes: behind its kind and length. NULL: it cannot be
+ * kept. No lock is taken but when the window is full. */
+static uint8_t *
+begin_record(film_writer *writer, film_record_stream *records, uint8_t kind,
+             size_t length)
 {
     film_stream *stream = &records->stream;
     film_window_header *header = stream->current->header;
     uint64_t committed = atomic_load_explicit(&header->committed, memory_order_relaxed);
     uint8_t *to;
 
-    if (body->failed || body->length > RECORD_LIMIT || film_writer_stopped(writer)) {
-        return false;
+    if (length > RECORD_LIMIT || film_writer_stopped(writer)) {
+        return NULL;
     }
-    if (committed + body->length + 16 > FILM_WINDOW_BYTES - FILM_WINDOW_HEADER) {
+    if (__builtin_expect(
+            committed + length + 16 > FILM_WINDOW_BYTES - FILM_WINDOW_HEADER, 0)) {
         film_window_start start = {.first = records->records};
         film_window *window = film_stream_next_window(writer, stream, &start);
         if (window == NULL) {
-            return false;
+            return NULL;
         }
         header = window->header;
         committed = 0;
     }
     to = film_window_rows(header) + committed;
     *to++ = kind;
-    to = film_varint_encode(to, body->length);
+    return film_varint_encode(to, length);
+}
+
+static void
+commit_record(film_record_stream *records, const uint8_t *end)
+{
+    film_window_header *header = records->stream.current->header;
+
+    records->records++;
+    /* Release: who sees the length sees the record. */
+    atomic_store_explicit(&header->committed,
+                          (uint64_t)(end - film_window_rows(header)),
+                          memory_order_release);
+}
+
+bool
+film_record_append(film_writer *writer, film_record_stream *records, uint8_t kind,
+                   const film_buffer *body)
+{
+    uint8_t *to =
+        body->failed ? NULL : begin_record(writer, records, kind, body->length);
+
+    if (to == NULL) {
+        return false;
+    }
     if (body->length > 0) {
         memcpy(to, body->data, body->length);
     }
-    to += body->length;
-    records->records++;
-    /* Release: who sees the length sees the record. */
-    atomic_store_explicit(&header->committed, (uint64_t)(to - film_window_rows(header)),
-                          memory_order_release);
+    commit_record(records, to + body->length);
     return true;
 }
 
@@ -200,16 +223,29 @@ uint64_t
 film_writer_value_record(film_writer *writer, uint32_t type_string, uint32_t flags,
                          const uint8_t *body, size_t length)
 {
-    film_buffer *record = &writer->scratch;
+    uint8_t head[2 * FILM_VARINT_MAX];
+    size_t head_length =
+        (size_t)(film_varint_encode(film_varint_encode(head, type_string), flags) -
+                 head);
+    uint8_t *to = begin_record(writer, &writer->values, FILM_RECORD_VALUE,
+                               head_length + length);
 
-    film_buffer_clear(record);
-    film_buffer_put_varint(record, type_string);
-    film_buffer_put_varint(record, flags);
-    film_buffer_append(record, body, length);
-    if (!film_record_append(writer, &writer->values, FILM_RECORD_VALUE, record)) {
+    if (to == NULL) {
         return 0;
     }
+    memcpy(to, head, head_length);
+    to += head_length;
+    if (length > 0) {
+        memcpy(to, body, length);
+    }
+    commit_record(&writer->values, to + length);
     return writer->values.records;
+}
+
+uint64_t
+film_writer_value_floor(const film_writer *writer)
+{
+    return atomic_load_explicit(&writer->log.reuse_floor, memory_order_relaxed);
 }
 
 static char *

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "format/records.h"
 #include "writer/writer_state.h"
 
@@ -25,6 +26,28 @@ count_records(const uint8_t *from, const uint8_t *end, uint32_t *records,
     }
 }
 
+/* Values: how many, what they are (the digest), in ring mode also what they need. */
+static void
+look_at_values(film_writer *writer, film_stream *stream, const uint8_t *from,
+               const uint8_t *end, film_chunk_header *header)
+{
+    film_value_record value;
+    film_record record;
+
+    while (film_record_decode(&from, end, &record) == FILM_OK) {
+        header->count++;
+        stream->value_digest = film_digest_mix(stream->value_digest,
+                                               film_hash(record.body, record.length));
+        if (writer->block.ring_bytes != 0 &&
+            film_value_record_decode(record.body, record.length, &value)) {
+            uint64_t lowest = film_value_record_lowest(&value);
+            header->first_value =
+                lowest < header->first_value ? lowest : header->first_value;
+        }
+    }
+    header->value_digest = stream->value_digest;
+}
+
 static film_status
 seal_window(film_writer *writer, film_record_stream *records, film_window *window)
 {
@@ -39,7 +62,13 @@ seal_window(film_writer *writer, film_record_stream *records, film_window *windo
     if (length == 0) {
         return FILM_OK;
     }
-    count_records(from, from + length, &parts.header.count, &strings, &codes);
+    parts.header.first_value = UINT64_MAX;
+    if (records->chunk_type == FILM_CHUNK_VALUE) {
+        look_at_values(writer, stream, from, from + length, &parts.header);
+    }
+    else {
+        count_records(from, from + length, &parts.header.count, &strings, &codes);
+    }
     film_buffer_clear(&writer->payload_bytes);
     if (records->chunk_type == FILM_CHUNK_TABLE) {
         film_buffer_put_varint(&writer->payload_bytes, records->sealed_strings);

@@ -1,7 +1,7 @@
 /* seal_rows.c: the sealing thread's inner loop: rows of windows to columns.
- * Calls and returns are nearly all there is, so they have a path of their own that
- * makes no event; everything they do to the stack is format/state.h's. It must keep up
- * with the program: some 15 ns an event where a program makes one in 50.
+ * Calls, returns, lines and writes are nearly all there is, so they have paths of their
+ * own that make no event; everything they do to the stack is format/state.h's. It must
+ * keep up with the program: some 15 ns an event where a program makes one in 50.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -13,6 +13,11 @@
 #define COVER_ROWS 64u
 #define COVER_TICKS 1024u
 
+/* Rows that room is made for at once, and what one of them may add to a column. */
+#define ROOM_ROWS 512u
+#define NUMBER_BYTES 5u
+#define TIME_BYTES 10u
+
 /* Where rows come from and how their clock is read; locals of the loop. */
 typedef struct row_source {
     film_window *window;
@@ -20,12 +25,14 @@ typedef struct row_source {
     film_segment segment;
     uint64_t segment_end;
     uint32_t tick_ns;
+    uint32_t rows_left; /* that the columns have room for */
     /* Time not yet told to the summary's cover, and the rows it was gathered over. */
     uint64_t uncovered;
     uint32_t uncovered_rows;
-    /* Ends of the columns that calls and returns go to. Room for a whole chunk of them
-     * is reserved, so they are written without a look at their capacity. */
-    uint8_t *kinds, *times, *codes, *sites, *offsets;
+    /* Ends of the columns that common rows go to, written without a look at their
+     * capacity. */
+    uint8_t *kinds, *times, *codes, *sites, *offsets, *heads, *counts, *line_times;
+    film_token_ends tokens;
 } row_source;
 
 static uint64_t
@@ -54,38 +61,66 @@ share_of(film_writer *writer, uint32_t code)
     return share;
 }
 
-/* A chunk's calls and returns at their widest: 5 bytes a number, 10 a time. */
+/* One column's part in open_columns and leave_columns. */
+typedef struct column_end {
+    film_column column;
+    uint32_t bytes; /* of a row at most */
+    uint8_t **end;
+} column_end;
+
+#define TOKEN_BYTES (FILM_ROW_VALUES_MAX * FILM_TOKEN_COLUMN_MAX)
+
+#define COLUMN_ENDS(source)                                                            \
+    {                                                                                  \
+        {FILM_COLUMN_KIND, 1, &(source)->kinds},                                       \
+        {FILM_COLUMN_TIME, TIME_BYTES, &(source)->times},                              \
+        {FILM_COLUMN_CODE, NUMBER_BYTES, &(source)->codes},                            \
+        {FILM_COLUMN_SITE, NUMBER_BYTES, &(source)->sites},                            \
+        {FILM_COLUMN_OFFSET, NUMBER_BYTES, &(source)->offsets},                        \
+        {FILM_COLUMN_SET, TIME_BYTES, &(source)->heads},                               \
+        {FILM_COLUMN_COUNT, 1, &(source)->counts},                                     \
+        {FILM_COLUMN_LINE_TIME, TIME_BYTES, &(source)->line_times},                    \
+        {FILM_COLUMN_TOKEN, FILM_ROW_VALUES_MAX, &(source)->tokens.tokens},            \
+        {FILM_COLUMN_NUMBER, TOKEN_BYTES, &(source)->tokens.numbers},                  \
+        {FILM_COLUMN_FLOAT, TOKEN_BYTES, &(source)->tokens.floats},                    \
+        {FILM_COLUMN_TEXT, TOKEN_BYTES, &(source)->tokens.texts},                      \
+        {FILM_COLUMN_REFERENCE, TOKEN_BYTES, &(source)->tokens.references},            \
+    }
+
+/* Makes room for ROOM_ROWS rows at their widest. */
 static bool
 open_columns(film_writer *writer, row_source *source)
 {
-    film_buffer *columns = writer->columns.buffers;
+    column_end ends[] = COLUMN_ENDS(source);
 
-    source->kinds = film_buffer_reserve(&columns[FILM_COLUMN_KIND], FILM_CHUNK_EVENTS);
-    source->times =
-        film_buffer_reserve(&columns[FILM_COLUMN_TIME], FILM_CHUNK_EVENTS * 10);
-    source->codes =
-        film_buffer_reserve(&columns[FILM_COLUMN_CODE], FILM_CHUNK_EVENTS * 5);
-    source->sites =
-        film_buffer_reserve(&columns[FILM_COLUMN_SITE], FILM_CHUNK_EVENTS * 5);
-    source->offsets =
-        film_buffer_reserve(&columns[FILM_COLUMN_OFFSET], FILM_CHUNK_EVENTS * 5);
-    return source->kinds != NULL && source->times != NULL && source->codes != NULL &&
-           source->sites != NULL && source->offsets != NULL;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        *ends[i].end =
+            film_buffer_reserve(&writer->columns.buffers[ends[i].column],
+                                (size_t)ROOM_ROWS * ends[i].bytes);
+        if (*ends[i].end == NULL) {
+            return false;
+        }
+    }
+    source->rows_left = ROOM_ROWS;
+    return true;
 }
 
 static void
-leave_columns(film_writer *writer, const row_source *source)
+leave_columns(film_writer *writer, row_source *source)
 {
-    film_buffer *columns = writer->columns.buffers;
+    column_end ends[] = COLUMN_ENDS(source);
 
-#define LEAVE(column, end)                                                             \
-    columns[column].length = (size_t)((end) - columns[column].data)
-    LEAVE(FILM_COLUMN_KIND, source->kinds);
-    LEAVE(FILM_COLUMN_TIME, source->times);
-    LEAVE(FILM_COLUMN_CODE, source->codes);
-    LEAVE(FILM_COLUMN_SITE, source->sites);
-    LEAVE(FILM_COLUMN_OFFSET, source->offsets);
-#undef LEAVE
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        film_buffer *buffer = &writer->columns.buffers[ends[i].column];
+        buffer->length = (size_t)(*ends[i].end - buffer->data);
+    }
+}
+
+static film_status
+reopen_columns(film_writer *writer, row_source *source)
+{
+    leave_columns(writer, source);
+    return open_columns(writer, source) ? FILM_OK : FILM_NO_MEMORY;
 }
 
 static void
@@ -157,7 +192,57 @@ mix(film_stream *stream, uint8_t kind, uint32_t offset, uint64_t hash)
         film_digest_mix(stream->flow_digest, ((uint64_t)offset << 8 | kind) ^ hash);
 }
 
-/* Everything but calls and returns. */
+/* Values of the rarer rows, which lie in their bodies. */
+static void
+note_tokens(film_token_facts *facts, const film_event *event)
+{
+    film_input input = film_input_of(event->tokens, event->tokens_length);
+
+    if (event->kind != FILM_KIND_DELETE && event->kind != FILM_KIND_CHANGE) {
+        return;
+    }
+    facts->digest = film_digest_mix(
+        facts->digest, film_hash(event->tokens, event->tokens_length) ^ event->kind);
+    for (uint32_t i = 0; i < event->token_count; i++) {
+        film_token token = film_token_decode(&input);
+        if ((token.kind == FILM_TOKEN_VALUE || token.kind == FILM_TOKEN_OBJECT) &&
+            token.value < facts->lowest) {
+            facts->lowest = token.value;
+        }
+    }
+}
+
+/* What film_columns_append does, for the kinds that take_any gets. */
+static film_status
+put_row(film_writer *writer, row_source *source, const film_row *row)
+{
+    film_columns *columns = &writer->columns;
+
+    if (row->kind == FILM_KIND_LINE) { /* outside any frame, or with a time */
+        leave_columns(writer, source);
+        (void)film_columns_append(columns, row);
+        return open_columns(writer, source) ? FILM_OK : FILM_NO_MEMORY;
+    }
+    columns->rows++;
+    *source->kinds++ = row->kind;
+    source->times = film_varint_encode(source->times, row->delta);
+    if (row->kind == FILM_KIND_YIELD) {
+        source->offsets = film_varint_encode(source->offsets, row->offset);
+    }
+    else if (row->kind == FILM_KIND_RESUME) {
+        film_buffer_put_varint(&columns->buffers[FILM_COLUMN_FRAME], row->frame_delta);
+        source->codes = film_varint_encode(source->codes, row->code);
+        source->offsets = film_varint_encode(source->offsets, row->offset);
+        source->sites = film_varint_encode(source->sites, row->site);
+    }
+    else {
+        film_buffer_put_bytes(&columns->buffers[FILM_COLUMN_EXT], row->body,
+                              row->body_length);
+    }
+    return FILM_OK;
+}
+
+/* Everything but the common rows. */
 static film_status
 take_any(film_writer *writer, film_stream *stream, row_source *source,
          film_gathering *chunk)
@@ -179,14 +264,11 @@ take_any(film_writer *writer, film_stream *stream, row_source *source,
         note_cover(writer, source, state, row.delta);
     }
     FILM_TRY(film_state_apply(state, &row, &event, &is_event));
-    leave_columns(writer, source);
-    film_columns_append(&writer->columns, &row);
-    if (!open_columns(writer, source)) {
-        return FILM_NO_MEMORY;
-    }
+    FILM_TRY(put_row(writer, source, &row));
     if (!is_event) {
         return FILM_OK;
     }
+    note_tokens(&writer->columns.facts, &event);
     share = event.code == FILM_NO_CODE ? NULL : share_of(writer, event.code);
     mix(stream, event.kind, event.offset, share == NULL ? 0 : share->hash);
     if (event.value != 0 && event.value - 1 < chunk->first_value) {
@@ -283,6 +365,137 @@ take_common(film_writer *writer, film_stream *stream, row_source *source, uint8_
     return FILM_OK;
 }
 
+/* A line; most have no time of their own. */
+static inline film_status
+take_line(film_writer *writer, film_stream *stream, row_source *source,
+          film_gathering *chunk)
+{
+    film_input input = {.at = source->at + 1, .end = source->end};
+    film_state *state = &stream->state;
+    film_columns *columns = &writer->columns;
+    uint64_t delta = *source->at >> 3;
+    uint32_t offset;
+    film_frame *top;
+    film_share *share;
+
+    if (__builtin_expect(state->depth == 0 || (delta != 0 && !columns->lines_timed),
+                         0)) {
+        return take_any(writer, stream, source, chunk);
+    }
+    if (delta == FILM_ROW_DELTA_ESCAPE) {
+        delta += film_input_varint(&input);
+    }
+    offset = film_input_varint32(&input);
+    top = &state->frames[state->depth - 1];
+    share = share_of(writer, top->code);
+    if (__builtin_expect(input.failed || share == NULL, 0)) {
+        return input.failed ? FILM_CORRUPT : FILM_NO_MEMORY;
+    }
+    source->at = input.at;
+    if (columns->lines_timed) {
+        stream->raw += delta;
+        delta = elapsed(writer, source, state, stream->raw);
+        share->own += delta;
+        note_cover(writer, source, state, delta);
+        state->tick += delta;
+        source->line_times = film_varint_encode(source->line_times, delta);
+    }
+    top->offset = offset;
+    top->home_chunk = 0;
+    *source->kinds++ = FILM_KIND_LINE;
+    source->offsets = film_varint_encode(source->offsets, offset);
+    writer->summary.kinds[FILM_KIND_LINE]++;
+    mix(stream, FILM_KIND_LINE, offset, share->hash);
+    state->event++;
+    state->has_closed = false;
+    columns->lines++;
+    columns->rows++;
+    chunk->events++;
+    return FILM_OK;
+}
+
+static inline film_status
+take_set(film_writer *writer, film_stream *stream, row_source *source,
+         film_gathering *chunk)
+{
+    film_input input = {.at = source->at + 1, .end = source->end};
+    film_state *state = &stream->state;
+    film_columns *columns = &writer->columns;
+    uint64_t head = film_input_varint(&input), hash = 0;
+    uint32_t offset = FILM_NO_OFFSET;
+
+    if (__builtin_expect(input.failed || *source->at >> 3 != 0 ||
+                             (head & 7) >= FILM_SET_FORMS ||
+                             head >> FILM_SET_SHIFT > UINT32_MAX,
+                         0)) {
+        return FILM_CORRUPT;
+    }
+    *source->kinds++ = FILM_KIND_SET;
+    source->heads = film_varint_encode(source->heads, head);
+    columns->facts.digest = film_digest_mix(columns->facts.digest, head);
+    if (!film_tokens_split(&input, film_set_tokens(head & 7), &columns->past,
+                           &source->tokens, &columns->facts)) {
+        return FILM_CORRUPT;
+    }
+    source->at = input.at;
+    if (state->depth > 0) {
+        const film_frame *top = &state->frames[state->depth - 1];
+        const film_share *share = share_of(writer, top->code);
+        hash = share == NULL ? 0 : share->hash;
+        offset = top->offset;
+    }
+    writer->summary.kinds[FILM_KIND_SET]++;
+    mix(stream, FILM_KIND_SET, offset, hash);
+    state->event++;
+    state->has_closed = false;
+    columns->rows++;
+    chunk->events++;
+    return FILM_OK;
+}
+
+/* Values of the next event: the state need not keep them here. */
+static inline film_status
+take_values(film_writer *writer, row_source *source)
+{
+    film_input input = {.at = source->at + 1, .end = source->end};
+    film_columns *columns = &writer->columns;
+    uint32_t count = *source->at >> 3;
+
+    if (__builtin_expect(count == 0 || count > FILM_ROW_VALUES_MAX, 0)) {
+        return FILM_CORRUPT;
+    }
+    *source->kinds++ = FILM_KIND_VALUES;
+    *source->counts++ = (uint8_t)count;
+    if (!film_tokens_split(&input, count, &columns->past, &source->tokens,
+                           &columns->facts)) {
+        return FILM_CORRUPT;
+    }
+    source->at = input.at;
+    columns->rows++;
+    return FILM_OK;
+}
+
+static film_status
+take_row(film_writer *writer, film_stream *stream, row_source *source,
+         film_gathering *chunk)
+{
+    switch (*source->at & 7) {
+    case FILM_ROW_CALL:
+    case FILM_ROW_RETURN:
+        FILM_TRY(take_common(writer, stream, source, *source->at));
+        chunk->events++;
+        return FILM_OK;
+    case FILM_ROW_LINE:
+        return take_line(writer, stream, source, chunk);
+    case FILM_ROW_SET:
+        return take_set(writer, stream, source, chunk);
+    case FILM_ROW_VALUES:
+        return take_values(writer, source);
+    default:
+        return take_any(writer, stream, source, chunk);
+    }
+}
+
 static film_status
 take_rows(film_writer *writer, film_stream *stream, row_source *source, uint32_t wanted,
           film_gathering *chunk)
@@ -293,13 +506,11 @@ take_rows(film_writer *writer, film_stream *stream, row_source *source, uint32_t
             FILM_TRY(next_window(source));
             continue;
         }
-        if ((*source->at & 7) <= FILM_ROW_RETURN) {
-            FILM_TRY(take_common(writer, stream, source, *source->at));
-            chunk->events++;
+        if (__builtin_expect(source->rows_left == 0, 0)) {
+            FILM_TRY(reopen_columns(writer, source));
         }
-        else {
-            FILM_TRY(take_any(writer, stream, source, chunk));
-        }
+        source->rows_left--;
+        FILM_TRY(take_row(writer, stream, source, chunk));
         if (before == 0 && chunk->events == 1) {
             chunk->first_tick = stream->state.tick;
         }
@@ -317,6 +528,8 @@ film_seal_rows(film_writer *writer, film_stream *stream, uint32_t wanted,
     if (!open_columns(writer, &source)) {
         return FILM_NO_MEMORY;
     }
+    writer->columns.facts.digest = stream->value_digest;
+    writer->columns.facts.lowest = UINT64_MAX;
     open_window(&source, stream->oldest);
     source.segment = film_timescale_segment(&writer->block.timescale, stream->raw,
                                             &source.segment_end);
@@ -324,5 +537,9 @@ film_seal_rows(film_writer *writer, film_stream *stream, uint32_t wanted,
     film_summary_cover(&writer->summary, &stream->state, source.uncovered);
     leave_window(&source);
     leave_columns(writer, &source);
+    stream->value_digest = writer->columns.facts.digest;
+    if (writer->columns.facts.lowest < chunk->first_value) {
+        chunk->first_value = writer->columns.facts.lowest;
+    }
     return status;
 }

@@ -12,7 +12,7 @@ film_stream_begin(film_writer *writer, film_stream *stream,
     if (window == NULL) {
         return false;
     }
-    window->value_floor = writer->values.records;
+    window->value_floor = film_writer_value_floor(writer);
     stream->oldest = stream->current = window;
     stream->window_count = 1;
     return true;
@@ -72,7 +72,7 @@ film_stream_next_window(film_writer *writer, film_stream *stream,
     window = take_window(writer, stream, start);
     refusal = writer->arena.refusal;
     if (window != NULL) {
-        window->value_floor = writer->values.records;
+        window->value_floor = film_writer_value_floor(writer);
         stream->current->next = window;
         stream->current = window;
         stream->current_is_full = false;

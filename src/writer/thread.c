@@ -6,6 +6,10 @@
 #include "format/records.h"
 #include "writer/writer_state.h"
 
+/* The widest row a caller could build (two token rows may pass FILM_ROW_MAX by a
+ * little if their names' ids are huge). */
+#define ROW_ROOM (FILM_ROW_MAX + 16u)
+
 static film_thread_stream *
 stream_of(film_thread *thread)
 {
@@ -25,7 +29,7 @@ static void
 use_window(film_thread_stream *thread, film_window *window)
 {
     uint8_t *rows = film_window_rows(window->header);
-    uint8_t *end = (uint8_t *)window->header + FILM_WINDOW_BYTES - FILM_ROW_MAX;
+    uint8_t *end = (uint8_t *)window->header + FILM_WINDOW_BYTES - ROW_ROOM;
 
     thread->hot.window = window->header;
     thread->hot.cursor = rows;
@@ -56,10 +60,11 @@ count_lost(film_thread_stream *thread)
     return false;
 }
 
-/* What film_append_ready counted was no event. */
-static void
-uncount_lost(film_thread_stream *thread)
+void
+film_thread_uncount_lost(film_thread *hot)
 {
+    const film_thread_stream *thread = stream_of(hot);
+
     if (film_limits_are_ours(thread->writer)) {
         atomic_fetch_sub_explicit(&thread->hot.window->lost, 1, memory_order_relaxed);
     }
@@ -106,26 +111,35 @@ put_thread_record(film_writer *writer, film_thread_stream *thread, uint32_t name
     film_record_append(writer, &writer->table, FILM_RECORD_THREAD, &writer->scratch);
 }
 
-/* A row of kind EXT; body is at most FILM_ROW_MAX - 24 bytes. */
+/* A row of kind EXT; body is at most FILM_ROW_MAX bytes. Without `timed` it has the
+ * time of the row before it. */
 static bool
-append_ext(film_thread *thread, film_kind kind, const uint8_t *body, const uint8_t *end,
-           unsigned events)
+append_row(film_thread *thread, film_kind kind, const uint8_t *body, const uint8_t *end,
+           unsigned events, bool timed)
 {
     uint8_t *to;
     size_t length = (size_t)(end - body);
 
     if (!film_append_ready(thread)) {
         if (events == 0) {
-            uncount_lost(stream_of(thread));
+            film_thread_uncount_lost(thread);
         }
         return false;
     }
-    to = film_append_tag(thread, FILM_ROW_EXT);
+    to = timed ? film_append_tag(thread, FILM_ROW_EXT)
+               : film_row_put_tag(thread->cursor, FILM_ROW_EXT, 0);
     *to++ = (uint8_t)kind;
     *to++ = (uint8_t)length; /* below 128: a varint of one byte */
     memcpy(to, body, length);
     film_append_commit(thread, to + length, events);
     return true;
+}
+
+static bool
+append_ext(film_thread *thread, film_kind kind, const uint8_t *body, const uint8_t *end,
+           unsigned events)
+{
+    return append_row(thread, kind, body, end, events, true);
 }
 
 film_thread *
@@ -253,6 +267,29 @@ film_append_lost(film_thread *thread, film_kind kind, uint64_t count, uint32_t r
     end = film_varint_encode(body, count);
     end = film_varint_encode(end, reason);
     return append_ext(thread, kind, body, end, 1);
+}
+
+bool
+film_append_delete(film_thread *thread, film_set_form form, uint32_t number,
+                   const uint8_t *tokens, size_t length)
+{
+    uint8_t body[FILM_VARINT_MAX + FILM_APPEND_TOKENS], *end;
+
+    end = film_varint_encode(body, (uint64_t)number << FILM_SET_SHIFT | (uint64_t)form);
+    memcpy(end, tokens, length);
+    return append_row(thread, FILM_KIND_DELETE, body, end + length, 1, false);
+}
+
+bool
+film_append_change(film_thread *thread, const uint8_t *token, size_t length,
+                   int64_t length_before, bool cut)
+{
+    uint8_t body[2 * FILM_VARINT_MAX + FILM_TOKEN_MAX], *end;
+
+    end = film_varint_encode(body, (uint64_t)(length_before + 1));
+    end = film_varint_encode(end, cut);
+    memcpy(end, token, length);
+    return append_row(thread, FILM_KIND_CHANGE, body, end + length, 1, false);
 }
 
 bool

@@ -18,6 +18,7 @@
 #include <filmstrip/status.h>
 
 #include "base/clock.h"
+#include "format/value_record.h"
 
 typedef struct film_writer film_writer;
 typedef struct film_thread film_thread;
@@ -76,47 +77,25 @@ film_writer_string(film_writer *writer, const char *text, size_t length);
 uint32_t
 film_writer_code(film_writer *writer, const film_code_record *code);
 
-#define FILM_VALUE_CUT 1u      /* text is only the beginning */
-#define FILM_VALUE_REDACTED 2u /* text was taken out */
-
 /* Keeps a value's text; gives value id + 1, or 0 when it could not be kept. The text
  * passes the deny list of format/redact.h first, so it may come out redacted. */
 uint64_t
 film_writer_value(film_writer *writer, uint32_t type_string, const char *text,
                   size_t length, uint32_t flags);
 
-/* More flags of a value record; its body after them (docs/format.md 5):
- *   without OBJECT     the bytes: UTF-8 of a str, raw of bytes, little-endian two's
- *                      complement of an int, two doubles of a complex. With MEASURED
- *                      they are the head of a longer one: its length (varint) and XXH3
- *                      (8 bytes) come first, and CUT is set
- *   with OBJECT        serial (varint), form (byte), length + 1 (varint, 0: none),
- * count (varint), then by form `count` times 1 SEQUENCE       token list, tuple, set,
- * frozenset, deque 2 MAPPING        key token, value token      dict 3 ATTRIBUTES name
- * (string id), token     an instance 4 OPAQUE         (nothing) anything else 5 ARRAY
- * a size; then dtype (string id)   numpy array, tensor 6 NAMED          qualified name
- * (string id)  function, class, module, builtin 7 EXCEPTION      token of each of its
- * args 8 BYTES          the raw bytes to the end, count of them   bytearray CUT: there
- * is more than `count`. */
-#define FILM_VALUE_OBJECT 4u
-#define FILM_VALUE_MEASURED 8u
-
-typedef enum film_object_form {
-    FILM_OBJECT_SEQUENCE = 1,
-    FILM_OBJECT_MAPPING = 2,
-    FILM_OBJECT_ATTRIBUTES = 3,
-    FILM_OBJECT_OPAQUE = 4,
-    FILM_OBJECT_ARRAY = 5,
-    FILM_OBJECT_NAMED = 6,
-    FILM_OBJECT_EXCEPTION = 7,
-    FILM_OBJECT_BYTES = 8
-} film_object_form;
-
-/* Keeps a value as it is: `body` is what follows the flags. The caller has taken out
- * what is secret. Gives value id + 1, or 0 when it could not be kept. */
+/* Keeps a value as it is: `body` is what follows the flags (format/value_record.h). The
+ * caller has taken out what is secret. Gives value id + 1, or 0 when it could not be
+ * kept. A record may refer to records before it only. */
 uint64_t
 film_writer_value_record(film_writer *writer, uint32_t type_string, uint32_t flags,
                          const uint8_t *body, size_t length);
+
+/* The lowest value id that a new row or record may refer to. It is 0 but in ring mode,
+ * where old values are dropped with the events they belong to: a value below it has to
+ * be written again, under the same serial. It only grows. Cheap enough for every
+ * token. */
+uint64_t
+film_writer_value_floor(const film_writer *writer);
 
 /* Keeps the source text of `file` (the name code records use). With text NULL the
  * sealing thread reads `path` itself, later, outside the GIL. Told twice: kept once. */

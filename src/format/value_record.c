@@ -1,0 +1,71 @@
+/* value_record.c: see value_record.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "format/value_record.h"
+
+#include <string.h>
+
+#include "format/token.h"
+
+static void
+decode_object(film_input *input, film_value_record *record)
+{
+    record->serial = film_input_varint(input);
+    record->form = film_input_byte(input);
+    record->length = (int64_t)(film_input_varint(input) - 1);
+    record->count = film_input_varint(input);
+    /* Every item takes a byte at least: nobody has to loop further than that. */
+    if (record->form == 0 || record->length < -1 ||
+        (record->form != FILM_OBJECT_OPAQUE &&
+         record->count > film_input_left(input))) {
+        input->failed = true;
+    }
+}
+
+bool
+film_value_record_decode(const uint8_t *body, size_t length, film_value_record *record)
+{
+    film_input input = film_input_of(body, length);
+
+    memset(record, 0, sizeof(*record));
+    record->length = -1;
+    record->type = film_input_varint32(&input);
+    record->flags = film_input_varint32(&input);
+    if ((record->flags & FILM_VALUE_OBJECT) != 0) {
+        decode_object(&input, record);
+    }
+    else if ((record->flags & FILM_VALUE_MEASURED) != 0) {
+        record->length = (int64_t)film_input_varint(&input);
+        (void)film_input_take(&input, sizeof(uint64_t));
+        if (record->length < 0) {
+            input.failed = true;
+        }
+    }
+    record->rest = input;
+    return !input.failed;
+}
+
+uint64_t
+film_value_record_lowest(const film_value_record *record)
+{
+    film_input input = record->rest;
+    uint64_t lowest = UINT64_MAX;
+    uint64_t tokens = record->form == FILM_OBJECT_SEQUENCE ||
+                              record->form == FILM_OBJECT_EXCEPTION ||
+                              record->form == FILM_OBJECT_ATTRIBUTES
+                          ? record->count
+                      : record->form == FILM_OBJECT_MAPPING ? record->count * 2
+                                                            : 0;
+
+    for (uint64_t i = 0; i < tokens && !input.failed; i++) {
+        film_token token;
+        if (record->form == FILM_OBJECT_ATTRIBUTES) {
+            film_input_varint32(&input);
+        }
+        token = film_token_decode(&input);
+        if ((token.kind == FILM_TOKEN_VALUE || token.kind == FILM_TOKEN_OBJECT) &&
+            !input.failed && token.value < lowest) {
+            lowest = token.value;
+        }
+    }
+    return lowest;
+}

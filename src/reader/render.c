@@ -1,0 +1,618 @@
+/* render.c: see render.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "reader/render.h"
+
+#include <string.h>
+
+#include "format/redact.h"
+#include "reader/literal.h"
+
+#define PUT(out, text) film_buffer_append((out), (text), sizeof(text) - 1)
+
+#define NOT_RECORDED "<not recorded>"
+#define NOT_KEPT "<not in the recording>"
+
+static void
+put_text(film_buffer *out, film_text text)
+{
+    film_buffer_append(out, text.data, text.length);
+}
+
+static film_text
+text_of(const char *text)
+{
+    film_text result = {text, strlen(text)};
+
+    return result;
+}
+
+static bool
+is_named(film_text type, const char *name)
+{
+    return strcmp(type.data, name) == 0;
+}
+
+film_text
+film_short_name(film_text type)
+{
+    for (size_t i = type.length; i > 0; i--) {
+        if (type.data[i - 1] == '.') {
+            type.data += i;
+            type.length -= i;
+            break;
+        }
+    }
+    return type;
+}
+
+/* <Name #serial> */
+static void
+put_object(film_buffer *out, film_text type, uint64_t serial)
+{
+    film_buffer_put_byte(out, '<');
+    put_text(out, film_short_name(type));
+    PUT(out, " #");
+    film_literal_int(out, (int64_t)serial);
+    film_buffer_put_byte(out, '>');
+}
+
+bool
+film_object_head_of(film_reader *reader, uint64_t id, film_object_head *head)
+{
+    film_object_head *known = &reader->object_heads[id % FILM_OBJECT_HEADS];
+    film_value_record record;
+
+    if (known->id != id + 1) {
+        if (film_reader_record(reader, id, &record, NULL) != FILM_OK ||
+            record.form == 0) {
+            return false;
+        }
+        known->id = id + 1;
+        known->serial = record.serial;
+        known->type = record.type;
+        known->is_plain = record.form != FILM_OBJECT_ARRAY &&
+                          record.form != FILM_OBJECT_NAMED &&
+                          record.form != FILM_OBJECT_EXCEPTION;
+    }
+    *head = *known;
+    return true;
+}
+
+/* True when no more is to be written; the first time this is marked with dots. */
+static bool
+is_full(film_renderer *renderer)
+{
+    return renderer->out->length >= renderer->limit || renderer->out->failed;
+}
+
+/* The items of a record, copied: asking for the records they refer to may drop the
+ * chunk that this one lies in. */
+typedef struct item_walk {
+    film_buffer *stack;
+    size_t begin, at, end;
+    bool failed;
+} item_walk;
+
+/* No more than `most` tokens, which is what the text has room for. */
+static bool
+begin_items(film_reader *reader, const film_value_record *record, uint64_t most,
+            item_walk *walk)
+{
+    film_input input = record->rest;
+
+    walk->stack = &reader->items;
+    walk->begin = walk->at = walk->stack->length;
+    walk->failed = false;
+    film_tokens_skip(&input, most > UINT32_MAX ? UINT32_MAX : (uint32_t)most);
+    film_buffer_append(walk->stack, record->rest.at,
+                       (size_t)(input.at - record->rest.at));
+    walk->end = walk->stack->length;
+    if (walk->stack->failed) {
+        film_buffer_clear(walk->stack);
+        walk->end = walk->at = walk->begin = 0;
+        return false;
+    }
+    return true;
+}
+
+static void
+end_items(item_walk *walk)
+{
+    if (walk->stack->length >= walk->begin) {
+        walk->stack->length = walk->begin;
+    }
+}
+
+static film_input
+items_input(const item_walk *walk)
+{
+    return film_input_of(walk->stack->data + walk->at, walk->end - walk->at);
+}
+
+static film_token
+next_item(item_walk *walk)
+{
+    film_input input = items_input(walk);
+    film_token token = film_token_decode(&input);
+
+    walk->failed = input.failed;
+    walk->at = walk->end - film_input_left(&input);
+    return token;
+}
+
+/* Items between the brackets; `pairs` for key: value. */
+static void
+render_items(film_renderer *renderer, const film_value_record *record, bool pairs)
+{
+    film_buffer *out = renderer->out;
+    uint64_t count = record->count, i, tokens = pairs ? count * 2 : count;
+    uint64_t room =
+        renderer->limit > out->length ? renderer->limit - out->length + 2 : 2;
+    bool cut = (record->flags & FILM_VALUE_CUT) != 0;
+    item_walk walk;
+
+    if (!begin_items(renderer->reader, record, tokens < room ? tokens : room, &walk)) {
+        out->failed = true;
+        return;
+    }
+    renderer->depth++;
+    for (i = 0; i < count && !is_full(renderer) && !walk.failed; i++) {
+        film_token token = next_item(&walk);
+        if (walk.failed) {
+            break;
+        }
+        if (i > 0) {
+            PUT(out, ", ");
+        }
+        film_render_token(renderer, &token);
+        if (pairs) {
+            token = next_item(&walk);
+            PUT(out, ": ");
+            film_render_token(renderer, &token);
+        }
+    }
+    renderer->depth--;
+    end_items(&walk);
+    if (i < count || cut) {
+        film_buffer_append_text(out, i > 0 ? ", ..." : "...");
+        renderer->cut = true;
+    }
+}
+
+/* How containers are written; with a name of their own, Name([...]). */
+static void
+render_sequence(film_renderer *renderer, const film_value_record *record,
+                film_text type)
+{
+    film_buffer *out = renderer->out;
+    bool empty = record->count == 0 && (record->flags & FILM_VALUE_CUT) == 0;
+
+    if (is_named(type, "list")) {
+        film_buffer_put_byte(out, '[');
+        render_items(renderer, record, false);
+        film_buffer_put_byte(out, ']');
+    }
+    else if (is_named(type, "tuple")) {
+        film_buffer_put_byte(out, '(');
+        render_items(renderer, record, false);
+        film_buffer_append_text(
+            out, record->count == 1 && (record->flags & FILM_VALUE_CUT) == 0 ? ",)"
+                                                                             : ")");
+    }
+    else if (is_named(type, "set") && !empty) {
+        film_buffer_put_byte(out, '{');
+        render_items(renderer, record, false);
+        film_buffer_put_byte(out, '}');
+    }
+    else if (empty) {
+        put_text(out, film_short_name(type));
+        film_buffer_append_text(
+            out, is_named(type, "set") || is_named(type, "frozenset") ? "()" : "([])");
+    }
+    else {
+        bool braces = is_named(type, "frozenset");
+        put_text(out, film_short_name(type));
+        film_buffer_append_text(out, braces ? "({" : "([");
+        render_items(renderer, record, false);
+        film_buffer_append_text(out, braces ? "})" : "])");
+    }
+}
+
+static void
+render_mapping(film_renderer *renderer, const film_value_record *record, film_text type)
+{
+    bool plain = is_named(type, "dict");
+    film_buffer *out = renderer->out;
+
+    if (!plain) {
+        put_text(out, film_short_name(type));
+        film_buffer_put_byte(out, '(');
+    }
+    film_buffer_put_byte(out, '{');
+    render_items(renderer, record, true);
+    film_buffer_append_text(out, plain ? "}" : "})");
+}
+
+/* ndarray(shape=(2, 3), dtype=float32) */
+static void
+render_array(film_renderer *renderer, const film_value_record *record, film_text type)
+{
+    film_buffer *out = renderer->out;
+    film_input input = record->rest;
+    film_text dtype;
+
+    put_text(out, film_short_name(type));
+    PUT(out, "(shape=(");
+    for (uint64_t i = 0; i < record->count && !is_full(renderer); i++) {
+        if (i > 0) {
+            PUT(out, ", ");
+        }
+        film_literal_int(out, (int64_t)film_input_varint(&input));
+    }
+    film_buffer_append_text(out, record->count == 1 ? ",), dtype=" : "), dtype=");
+    dtype = film_tables_string(&renderer->reader->tables, film_input_varint32(&input));
+    put_text(out, dtype);
+    film_buffer_put_byte(out, ')');
+}
+
+static void
+render_named(film_renderer *renderer, const film_value_record *record, film_text type)
+{
+    film_buffer *out = renderer->out;
+    film_input input = record->rest;
+    film_text name =
+        film_tables_string(&renderer->reader->tables, film_input_varint32(&input));
+    bool quoted = is_named(type, "type") || is_named(type, "module");
+
+    film_buffer_put_byte(out, '<');
+    if (is_named(type, "type")) {
+        PUT(out, "class");
+    }
+    else if (is_named(type, "builtin_function_or_method")) {
+        PUT(out, "built-in function");
+    }
+    else {
+        put_text(out, film_short_name(type));
+    }
+    film_buffer_append_text(out, quoted ? " '" : " ");
+    put_text(out, name);
+    film_buffer_append_text(out, quoted ? "'>" : ">");
+}
+
+static void
+render_object(film_renderer *renderer, const film_value_record *record, film_text type)
+{
+    film_buffer *out = renderer->out;
+
+    if (renderer->depth >= FILM_RENDER_DEPTH) {
+        PUT(out, "...");
+        renderer->cut = true;
+        return;
+    }
+    switch ((film_object_form)record->form) {
+    case FILM_OBJECT_SEQUENCE:
+        render_sequence(renderer, record, type);
+        break;
+    case FILM_OBJECT_MAPPING:
+        render_mapping(renderer, record, type);
+        break;
+    case FILM_OBJECT_ARRAY:
+        render_array(renderer, record, type);
+        break;
+    case FILM_OBJECT_NAMED:
+        render_named(renderer, record, type);
+        break;
+    case FILM_OBJECT_EXCEPTION:
+        put_text(out, film_short_name(type));
+        film_buffer_put_byte(out, '(');
+        render_items(renderer, record, false);
+        film_buffer_put_byte(out, ')');
+        break;
+    case FILM_OBJECT_BYTES:
+        put_text(out, film_short_name(type));
+        film_buffer_put_byte(out, '(');
+        film_literal_bytes(out, record->rest.at, film_input_left(&record->rest));
+        film_buffer_append_text(
+            out, (record->flags & FILM_VALUE_CUT) != 0 ? "...)" : ")");
+        renderer->cut = renderer->cut || (record->flags & FILM_VALUE_CUT) != 0;
+        break;
+    case FILM_OBJECT_ATTRIBUTES:
+    case FILM_OBJECT_OPAQUE:
+    default:
+        put_object(out, type, record->serial);
+        break;
+    }
+}
+
+/* A str, bytes, int or complex that did not fit a token. */
+static void
+render_scalar(film_renderer *renderer, const film_value_record *record, film_text type)
+{
+    film_buffer *out = renderer->out;
+    const uint8_t *bytes = record->rest.at;
+    size_t length = film_input_left(&record->rest);
+    size_t room = renderer->limit > out->length ? renderer->limit - out->length : 0;
+    bool cut = (record->flags & FILM_VALUE_CUT) != 0;
+
+    if ((record->flags & FILM_VALUE_REDACTED) != 0 && length == 0) {
+        PUT(out, FILM_REDACTED);
+        return;
+    }
+    if (is_named(type, "int")) {
+        if (cut) { /* the head of an int says nothing about it */
+            PUT(out, "<int of ");
+            film_literal_int(out, record->length < 0 ? 0 : record->length);
+            PUT(out, " bytes>");
+            renderer->cut = true;
+            return;
+        }
+        film_literal_big_int(out, bytes, length);
+        return;
+    }
+    if (is_named(type, "complex") && length == 2 * sizeof(double)) {
+        double parts[2];
+        memcpy(parts, bytes, sizeof(parts));
+        film_literal_complex(out, parts[0], parts[1]);
+        return;
+    }
+    if (length > room) {
+        cut = true;
+        length = room;
+    }
+    if (is_named(type, "bytes")) {
+        film_literal_bytes(out, bytes, length);
+    }
+    else {
+        while (cut && length > 0 && length < film_input_left(&record->rest) &&
+               (bytes[length] & 0xc0) == 0x80) {
+            length--; /* not in the midst of a character */
+        }
+        film_literal_str(out, bytes, length);
+    }
+    if (cut) {
+        PUT(out, "...");
+        renderer->cut = true;
+    }
+}
+
+static void
+render_record(film_renderer *renderer, uint64_t id, bool by_name)
+{
+    film_reader *reader = renderer->reader;
+    film_object_head head;
+    film_value_record record;
+    uint64_t bound = renderer->bound;
+
+    if (id >= bound) { /* only earlier records may be referred to: no cycles */
+        PUT(renderer->out, NOT_KEPT);
+        return;
+    }
+    if (by_name && film_object_head_of(reader, id, &head) && head.is_plain) {
+        put_object(renderer->out, film_tables_string(&reader->tables, head.type),
+                   head.serial);
+        return;
+    }
+    if (film_reader_record(reader, id, &record, NULL) != FILM_OK) {
+        PUT(renderer->out, NOT_KEPT);
+        return;
+    }
+    renderer->bound = id;
+    if (record.form == 0) {
+        render_scalar(renderer, &record,
+                      film_tables_string(&reader->tables, record.type));
+    }
+    else {
+        render_object(renderer, &record,
+                      film_tables_string(&reader->tables, record.type));
+    }
+    renderer->bound = bound;
+}
+
+/* An object within itself, or too deep: as Python shows it, or by its serial. */
+static void
+render_cycle(film_renderer *renderer, const film_token *token)
+{
+    film_text type = film_tables_string(&renderer->reader->tables, token->type);
+
+    renderer->cut = true;
+    if (is_named(type, "list")) {
+        PUT(renderer->out, "[...]");
+    }
+    else if (is_named(type, "dict") || is_named(type, "set")) {
+        PUT(renderer->out, "{...}");
+    }
+    else if (is_named(type, "tuple")) {
+        PUT(renderer->out, "(...)");
+    }
+    else {
+        put_object(renderer->out, type, token->value);
+    }
+}
+
+void
+film_render_token(film_renderer *renderer, const film_token *token)
+{
+    film_buffer *out = renderer->out;
+
+    switch (token->kind) {
+    case FILM_TOKEN_UNBOUND:
+        PUT(out, NOT_RECORDED);
+        break;
+    case FILM_TOKEN_NONE:
+        PUT(out, "None");
+        break;
+    case FILM_TOKEN_FALSE:
+        PUT(out, "False");
+        break;
+    case FILM_TOKEN_TRUE:
+        PUT(out, "True");
+        break;
+    case FILM_TOKEN_INT:
+        film_literal_int(out, token->integer);
+        break;
+    case FILM_TOKEN_FLOAT:
+        film_literal_float(out, token->number);
+        break;
+    case FILM_TOKEN_VALUE:
+        render_record(renderer, token->value, false);
+        break;
+    case FILM_TOKEN_OBJECT:
+        render_record(renderer, token->value, true);
+        break;
+    case FILM_TOKEN_REDACTED:
+        PUT(out, FILM_REDACTED);
+        break;
+    case FILM_TOKEN_SHORT_TEXT:
+        film_literal_str(out, (const uint8_t *)token->text.data, token->text.length);
+        break;
+    case FILM_TOKEN_CYCLE:
+        render_cycle(renderer, token);
+        break;
+    }
+}
+
+/* The type of what a token holds itself. */
+static film_text
+plain_type(film_token_kind kind)
+{
+    switch (kind) {
+    case FILM_TOKEN_NONE:
+        return text_of("NoneType");
+    case FILM_TOKEN_FALSE:
+    case FILM_TOKEN_TRUE:
+        return text_of("bool");
+    case FILM_TOKEN_INT:
+        return text_of("int");
+    case FILM_TOKEN_FLOAT:
+        return text_of("float");
+    case FILM_TOKEN_SHORT_TEXT:
+        return text_of("str");
+    case FILM_TOKEN_UNBOUND:
+    case FILM_TOKEN_REDACTED:
+    case FILM_TOKEN_VALUE:
+    case FILM_TOKEN_OBJECT:
+    case FILM_TOKEN_CYCLE:
+    default:
+        return text_of("");
+    }
+}
+
+bool
+film_token_describe(film_reader *reader, const film_token *token, film_value *out,
+                    film_value_record *record)
+{
+    film_object_head head;
+
+    memset(out, 0, sizeof(*out));
+    out->type = plain_type(token->kind);
+    out->length = -1;
+    out->redacted = token->kind == FILM_TOKEN_REDACTED;
+    if (token->kind == FILM_TOKEN_CYCLE) {
+        out->type = film_tables_string(&reader->tables, token->type);
+        out->object = token->value;
+        out->is_object = true;
+    }
+    else if (token->kind == FILM_TOKEN_SHORT_TEXT) {
+        return false;
+    }
+    else if (token->kind == FILM_TOKEN_OBJECT &&
+             film_object_head_of(reader, token->value, &head)) {
+        out->type = film_tables_string(&reader->tables, head.type);
+        out->object = head.serial;
+        out->is_object = true;
+    }
+    else if ((token->kind == FILM_TOKEN_VALUE || token->kind == FILM_TOKEN_OBJECT) &&
+             film_reader_record(reader, token->value, record, NULL) == FILM_OK) {
+        out->type = film_tables_string(&reader->tables, record->type);
+        out->object = record->serial;
+        out->is_object = record->form != 0;
+        out->length = record->length;
+        out->cut = (record->flags & FILM_VALUE_CUT) != 0;
+        out->redacted = (record->flags & FILM_VALUE_REDACTED) != 0;
+        return true;
+    }
+    return false;
+}
+
+film_status
+film_reader_event_value(film_reader *reader, const film_event *event, uint32_t index,
+                        size_t limit, film_value *out, film_error *error)
+{
+    film_input input = film_input_of(event->tokens, event->tokens_length);
+    film_renderer renderer = {.reader = reader,
+                              .out = &reader->rendered,
+                              .limit = limit,
+                              .bound = UINT64_MAX};
+    film_value_record record;
+    film_token token;
+
+    if (index >= event->token_count) {
+        return film_fail(error, FILM_MISUSE, "the event has no value %u", index);
+    }
+    film_tokens_skip(&input, index);
+    token = film_token_decode(&input);
+    film_token_describe(reader, &token, out, &record);
+    film_buffer_clear(&reader->rendered);
+    film_buffer_clear(&reader->items);
+    film_render_token(&renderer, &token);
+    film_buffer_put_byte(&reader->rendered, 0);
+    if (reader->rendered.failed) {
+        return film_fail(error, FILM_NO_MEMORY, "memory ran out");
+    }
+    out->text.data = (const char *)reader->rendered.data;
+    out->text.length = reader->rendered.length - 1;
+    out->cut = out->cut || renderer.cut;
+    return FILM_OK;
+}
+
+film_text
+film_reader_event_name(const film_reader *reader, const film_event *event)
+{
+    const film_code *code;
+
+    if (event->form != FILM_SET_LOCAL) {
+        return film_reader_string(reader, event->name);
+    }
+    code = film_reader_code(reader, event->code);
+    return film_reader_string(reader, code != NULL && event->slot < code->local_count
+                                          ? code->locals[event->slot]
+                                          : 0);
+}
+
+const char *
+film_reader_event_scope(const film_reader *reader, const film_event *event)
+{
+    const film_code *code;
+
+    switch ((film_set_form)event->form) {
+    case FILM_SET_ATTRIBUTE:
+    case FILM_SET_ATTRIBUTE_VIA:
+        return "attribute";
+    case FILM_SET_ITEM:
+    case FILM_SET_ITEM_VIA:
+        return "item";
+    case FILM_SET_GLOBAL:
+        return "global";
+    case FILM_SET_CLASS:
+        return "class";
+    case FILM_SET_LOCAL:
+    default:
+        break;
+    }
+    /* CO_FAST_FREE: a cell that belongs to an outer function. */
+    code = film_reader_code(reader, event->code);
+    return code != NULL && event->slot < code->local_count &&
+                   (code->local_kinds[event->slot] & 0x80) != 0
+               ? "nonlocal"
+               : "local";
+}
+
+film_text
+film_reader_argument_name(const film_reader *reader, const film_event *event,
+                          uint32_t index)
+{
+    const film_code *code = film_reader_code(reader, event->code);
+
+    return film_reader_string(
+        reader, code != NULL && index < code->local_count ? code->locals[index] : 0);
+}

@@ -1,0 +1,39 @@
+/* render.h: values as texts. What a recording holds is trusted in nothing: ids that are
+ * not there, records that refer to later ones, nesting without end all give a text.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_RENDER_H
+#define FILMSTRIP_RENDER_H
+
+#include "format/token.h"
+#include "reader/reader_state.h"
+
+#define FILM_RENDER_DEPTH 32u
+
+typedef struct film_renderer {
+    film_reader *reader;
+    film_buffer *out;
+    size_t limit;   /* of out's length: behind it nothing is begun any more */
+    unsigned depth; /* of containers around */
+    uint64_t bound; /* ids from here on are not referred to */
+    bool cut;       /* something was left out */
+} film_renderer;
+
+/* Appends the token's text; renderer->cut tells if it is not all. */
+void
+film_render_token(film_renderer *renderer, const film_token *token);
+
+/* What is known about a token besides its text: type, serial, length, flags. True and
+ * *record (borrowed until the next record is asked for) where it is a record. */
+bool
+film_token_describe(film_reader *reader, const film_token *token, film_value *out,
+                    film_value_record *record);
+
+/* The part of a type's name behind the last dot. */
+film_text
+film_short_name(film_text type);
+
+/* An object's type and serial, quickly. False: it is not in the recording. */
+bool
+film_object_head_of(film_reader *reader, uint64_t id, film_object_head *head);
+
+#endif

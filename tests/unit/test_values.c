@@ -1,0 +1,518 @@
+/* test_values.c: level values from the writer to the reader: lines, writes, arguments,
+ * snapshots; and values as Python would write them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "test.h"
+
+#include <math.h>
+
+#include <filmstrip/filmstrip.h>
+
+#include "base/alloc.h"
+#include "export/event_json.h"
+#include "format/columns.h"
+#include "format/state.h"
+#include "format/token.h"
+#include "reader/literal.h"
+#include "writer/append.h"
+
+static char path[64];
+
+static film_writer *
+begin(uint64_t ring_bytes)
+{
+    film_writer_options options = {.path = path,
+                                   .replace = true,
+                                   .level = 2,
+                                   .ring_bytes = ring_bytes,
+                                   .python_version = 0x030c0000};
+    film_writer *writer;
+
+    snprintf(path, sizeof(path), "/tmp/filmstrip-values-%d.film", (int)getpid());
+    CHECK(film_writer_open(&options, &writer, NULL) == FILM_OK);
+    return writer;
+}
+
+static uint32_t
+string(film_writer *writer, const char *text)
+{
+    return film_writer_string(writer, text, strlen(text));
+}
+
+/* def f(a, b): with locals a, b, x and a free variable n. */
+static uint32_t
+add_code(film_writer *writer)
+{
+    uint32_t locals[] = {string(writer, "a"), string(writer, "b"), string(writer, "x"),
+                         string(writer, "n")};
+    static const uint8_t kinds[] = {0x20, 0x20, 0x20, 0x80};
+    static const uint8_t bytecode[200], line_table[] = {0x80 | 13 << 3 | 7, 2,
+                                                        0x80 | 13 << 3 | 7, 2};
+    film_code_record code = {.file = "m.py",
+                             .module = "m",
+                             .qualname = "f",
+                             .name = "f",
+                             .first_line = 10,
+                             .argument_count = 2,
+                             .bytecode = bytecode,
+                             .bytecode_length = sizeof(bytecode),
+                             .line_table = line_table,
+                             .line_table_length = sizeof(line_table),
+                             .locals = locals,
+                             .local_count = 4,
+                             .local_kinds = kinds};
+
+    return film_writer_code(writer, &code);
+}
+
+static void
+set_int(film_thread *thread, uint32_t slot, int64_t number)
+{
+    uint8_t token[FILM_TOKEN_MAX];
+    size_t length = (size_t)(film_token_put_int(token, number) - token);
+
+    CHECK(film_append_set(thread, FILM_SET_LOCAL, slot, token, length));
+}
+
+/* A list of small ints as a record; gives its id. */
+static uint64_t
+put_list(film_writer *writer, uint64_t serial, const uint8_t *items, size_t count,
+         bool cut)
+{
+    uint8_t body[256], *to = body;
+    uint64_t id;
+
+    to = film_varint_encode(to, serial);
+    *to++ = FILM_OBJECT_SEQUENCE;
+    to = film_varint_encode(to, count + 1 + (cut ? 100 : 0));
+    to = film_varint_encode(to, count);
+    for (size_t i = 0; i < count; i++) {
+        to = film_token_put_int(to, items[i]);
+    }
+    id = film_writer_value_record(writer, string(writer, "list"),
+                                  FILM_VALUE_OBJECT | (cut ? FILM_VALUE_CUT : 0), body,
+                                  (size_t)(to - body));
+    CHECK(id != 0);
+    return id - 1;
+}
+
+static film_reader *
+open_film(void)
+{
+    film_error error;
+    film_reader *reader = NULL;
+
+    if (film_reader_open(path, &reader, &error) != FILM_OK) {
+        fprintf(stderr, "%s\n", error.message);
+        exit(1);
+    }
+    return reader;
+}
+
+static const film_event *
+next_event(film_cursor *cursor)
+{
+    const film_event *event = NULL;
+
+    CHECK(film_cursor_next(cursor, &event, NULL) == FILM_OK);
+    return event;
+}
+
+static void
+check_value(film_reader *reader, const film_event *event, uint32_t index,
+            const char *text, const char *type)
+{
+    film_value value;
+
+    CHECK(film_reader_event_value(reader, event, index, 1000, &value, NULL) == FILM_OK);
+    if (strcmp(value.text.data, text) != 0 || strcmp(value.type.data, type) != 0) {
+        fprintf(stderr, "%s %s is not %s %s\n", value.type.data, value.text.data, type,
+                text);
+        exit(1);
+    }
+    CHECK_EQUAL(value.text.length, strlen(text));
+}
+
+static void
+write_story(film_writer *writer, film_thread *thread, uint32_t code)
+{
+    static const uint8_t items[] = {1, 2, 3};
+    uint8_t tokens[FILM_APPEND_TOKENS], *to;
+    uint64_t list = put_list(writer, 7, items, 3, false);
+    uint64_t longer = 0;
+
+    /* f(1, [1, 2, 3]) */
+    to = film_token_put_int(tokens, 1);
+    CHECK(film_append_values(thread, 1, tokens, (size_t)(to - tokens)));
+    to = film_token_put_value(tokens, FILM_TOKEN_VALUE, list);
+    CHECK(film_append_values(thread, 1, tokens, (size_t)(to - tokens)));
+    CHECK(film_append_call(thread, code, 0));
+    CHECK(film_append_line(thread, 2, false));
+    set_int(thread, 2, 100000);
+    CHECK(film_append_line(thread, 9, true));
+    /* a.count = 'abc' */
+    to = film_token_put_value(tokens, FILM_TOKEN_OBJECT, list);
+    to = film_token_put_text(to, "abc", 3);
+    CHECK(film_append_set(thread, FILM_SET_ATTRIBUTE, string(writer, "count"), tokens,
+                          (size_t)(to - tokens)));
+    /* b['k'] = 2.5, by a __setitem__ */
+    to = film_token_put_value(tokens, FILM_TOKEN_VALUE, list);
+    to = film_token_put_text(to, "k", 1);
+    to = film_token_put_float(to, 2.5);
+    CHECK(film_append_set(thread, FILM_SET_ITEM_VIA, 0, tokens, (size_t)(to - tokens)));
+    /* n = None; G = True; del x; del b['k'] */
+    *tokens = FILM_TOKEN_NONE;
+    CHECK(film_append_set(thread, FILM_SET_LOCAL, 3, tokens, 1));
+    *tokens = FILM_TOKEN_TRUE;
+    CHECK(film_append_set(thread, FILM_SET_GLOBAL, string(writer, "G"), tokens, 1));
+    CHECK(film_append_delete(thread, FILM_SET_LOCAL, 2, tokens, 0));
+    to = film_token_put_value(tokens, FILM_TOKEN_VALUE, list);
+    to = film_token_put_text(to, "k", 1);
+    CHECK(film_append_delete(thread, FILM_SET_ITEM, 0, tokens, (size_t)(to - tokens)));
+    /* b.append(4) */
+    longer = put_list(writer, 7, (const uint8_t[]){1, 2, 3, 4}, 4, false);
+    to = film_token_put_value(tokens, FILM_TOKEN_VALUE, longer);
+    CHECK(film_append_change(thread, tokens, (size_t)(to - tokens), 3, false));
+    /* return -5 */
+    to = film_token_put_int(tokens, -5);
+    CHECK(film_append_values(thread, 1, tokens, (size_t)(to - tokens)));
+    CHECK(film_append_return(thread, 9));
+}
+
+static void
+read_story(film_reader *reader, film_cursor *cursor, uint64_t first)
+{
+    const film_event *event = next_event(cursor);
+    film_value value;
+
+    CHECK(event->kind == FILM_KIND_CALL && event->number == first);
+    CHECK_EQUAL(event->token_count, 2);
+    check_value(reader, event, 0, "1", "int");
+    check_value(reader, event, 1, "[1, 2, 3]", "list");
+    CHECK(strcmp(film_reader_argument_name(reader, event, 1).data, "b") == 0);
+    CHECK(film_event_value_index(event, FILM_ROLE_VALUE) == -1);
+    event = next_event(cursor);
+    CHECK(event->kind == FILM_KIND_LINE && event->offset == 2);
+    CHECK_EQUAL(event->token_count, 0);
+    event = next_event(cursor);
+    CHECK(event->kind == FILM_KIND_SET && event->form == FILM_SET_LOCAL);
+    CHECK_EQUAL(event->offset, 2);
+    CHECK_EQUAL(film_reader_event_line(reader, event), 11);
+    CHECK(strcmp(film_reader_event_name(reader, event).data, "x") == 0);
+    check_value(reader, event, 0, "100000", "int");
+    CHECK(next_event(cursor)->kind == FILM_KIND_LINE);
+    event = next_event(cursor);
+    CHECK(event->form == FILM_SET_ATTRIBUTE && event->token_count == 2);
+    CHECK_EQUAL(event->offset, 9);
+    CHECK(strcmp(film_reader_event_name(reader, event).data, "count") == 0);
+    check_value(reader, event, 0, "<list #7>", "list");
+    check_value(reader, event, 1, "'abc'", "str");
+    CHECK(film_event_value_index(event, FILM_ROLE_OWNER) == 0);
+    CHECK(film_event_value_index(event, FILM_ROLE_KEY) == -1);
+    CHECK(film_event_value_index(event, FILM_ROLE_VALUE) == 1);
+    event = next_event(cursor);
+    CHECK(event->form == FILM_SET_ITEM_VIA && event->token_count == 3);
+    check_value(reader, event, 1, "'k'", "str");
+    check_value(reader, event, 2, "2.5", "float");
+    event = next_event(cursor);
+    CHECK(strcmp(film_reader_event_scope(reader, event), "nonlocal") == 0);
+    check_value(reader, event, 0, "None", "NoneType");
+    event = next_event(cursor);
+    CHECK(strcmp(film_reader_event_scope(reader, event), "global") == 0);
+    check_value(reader, event, 0, "True", "bool");
+    event = next_event(cursor);
+    CHECK(event->kind == FILM_KIND_DELETE && event->slot == 2);
+    CHECK(film_event_value_index(event, FILM_ROLE_VALUE) == -1);
+    event = next_event(cursor);
+    CHECK(event->kind == FILM_KIND_DELETE && event->form == FILM_SET_ITEM);
+    check_value(reader, event, 1, "'k'", "str");
+    CHECK(film_event_value_index(event, FILM_ROLE_KEY) == 1);
+    CHECK(film_event_value_index(event, FILM_ROLE_VALUE) == -1);
+    event = next_event(cursor);
+    CHECK(event->kind == FILM_KIND_CHANGE && event->length_before == 3);
+    check_value(reader, event, 0, "[1, 2, 3, 4]", "list");
+    CHECK(film_reader_event_value(reader, event, 0, 100, &value, NULL) == FILM_OK);
+    CHECK(value.is_object && value.object == 7 && value.length == 4 && !value.cut);
+    event = next_event(cursor);
+    CHECK(event->kind == FILM_KIND_RETURN && event->token_count == 1);
+    check_value(reader, event, 0, "-5", "int");
+}
+
+#define STORY_EVENTS 12u
+
+static void
+check_film(uint32_t stories)
+{
+    film_reader *reader = open_film();
+    film_cursor *cursor;
+    const film_event *event;
+    film_error error;
+
+    CHECK(film_cursor_open(reader, 1, 0, &cursor, NULL) == FILM_OK);
+    CHECK(next_event(cursor)->kind == FILM_KIND_THREAD_START);
+    for (uint32_t i = 0; i < stories; i++) {
+        read_story(reader, cursor, 1 + i * STORY_EVENTS);
+    }
+    CHECK(film_cursor_next(cursor, &event, NULL) == FILM_END);
+    film_cursor_close(cursor);
+    /* From the midst of a chunk: values still find their events. */
+    for (uint32_t i = stories / 3; i < stories; i += stories / 3 + 1) {
+        CHECK(film_cursor_open(reader, 1, 1 + i * STORY_EVENTS, &cursor, NULL) ==
+              FILM_OK);
+        read_story(reader, cursor, 1 + i * STORY_EVENTS);
+        film_cursor_close(cursor);
+    }
+    for (size_t i = 0; i < film_reader_chunk_count(reader); i++) {
+        if (film_reader_verify_chunk(reader, i, &error) != FILM_OK) {
+            fprintf(stderr, "%s\n", error.message);
+            exit(1);
+        }
+    }
+    CHECK_EQUAL(film_reader_info(reader)->version_minor, 1);
+    CHECK_EQUAL(film_reader_info(reader)->level, 2);
+    film_reader_close(reader);
+}
+
+static void
+record_stories(uint32_t stories, bool close)
+{
+    film_writer *writer = begin(0);
+    uint32_t code = add_code(writer);
+    film_thread *thread = film_writer_thread_begin(writer, "MainThread", 1);
+
+    CHECK(thread != NULL && code == 0);
+    for (uint32_t i = 0; i < stories; i++) {
+        write_story(writer, thread, code);
+    }
+    if (close) {
+        CHECK(film_writer_close(writer, NULL, 0, NULL) == FILM_OK);
+    }
+}
+
+TEST(values_come_back_from_chunks)
+{
+    record_stories(20000, true);
+    check_film(20000);
+    unlink(path);
+}
+
+TEST(values_come_back_from_windows)
+{
+    record_stories(1000, false);
+    check_film(1000);
+    unlink(path);
+}
+
+TEST(values_come_back_from_both)
+{
+    record_stories(20000, false);
+    check_film(20000);
+    unlink(path);
+}
+
+static void
+check_literal(const film_buffer *out, const char *expected)
+{
+    if (out->length != strlen(expected) ||
+        memcmp(out->data, expected, out->length) != 0) {
+        fprintf(stderr, "%.*s is not %s\n", (int)out->length, (const char *)out->data,
+                expected);
+        exit(1);
+    }
+}
+
+TEST(floats_are_written_as_python_writes_them)
+{
+    static const struct {
+        double number;
+        const char *text;
+    } cases[] = {{0.0, "0.0"},
+                 {-0.0, "-0.0"},
+                 {1.0, "1.0"},
+                 {0.1, "0.1"},
+                 {1.0 / 3.0, "0.3333333333333333"},
+                 {0.1 + 0.2, "0.30000000000000004"},
+                 {1e15, "1000000000000000.0"},
+                 {1e16, "1e+16"},
+                 {123456789012345680.0, "1.2345678901234568e+17"},
+                 {9007199254740993.0, "9007199254740992.0"},
+                 {1e-4, "0.0001"},
+                 {1.5e-5, "1.5e-05"},
+                 {1e22, "1e+22"},
+                 {1.7976931348623157e308, "1.7976931348623157e+308"},
+                 {5e-324, "5e-324"},
+                 {2.2250738585072014e-308, "2.2250738585072014e-308"},
+                 {-123.456, "-123.456"},
+                 {12345.5, "12345.5"}};
+    film_buffer out = {0};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        film_buffer_clear(&out);
+        film_literal_float(&out, cases[i].number);
+        check_literal(&out, cases[i].text);
+    }
+    film_buffer_clear(&out);
+    film_literal_float(&out, (double)INFINITY);
+    film_literal_float(&out, (double)-INFINITY);
+    film_literal_float(&out, (double)NAN);
+    check_literal(&out, "inf-infnan");
+    film_buffer_clear(&out);
+    film_literal_complex(&out, 1.0, -2.5);
+    film_literal_complex(&out, 0.0, 1e16);
+    film_literal_complex(&out, -0.0, 1.0);
+    check_literal(&out, "(1-2.5j)1e+16j(-0+1j)");
+    film_buffer_reset(&out);
+}
+
+TEST(ints_of_any_size_are_decimal)
+{
+    static const uint8_t power[] = {0, 0, 0, 0, 0, 0, 0, 0, 1}; /* 2**64 */
+    static const uint8_t minus_power[] = {0, 0, 0, 0, 0, 0, 0, 0, 0xff};
+    static const uint8_t least[] = {0, 0, 0, 0x80};
+    static const uint8_t billion[] = {0x00, 0xca, 0x9a, 0x3b, 0}; /* 10**9 */
+    static const uint8_t minus_one[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+    film_buffer out = {0};
+
+    film_literal_big_int(&out, power, sizeof(power));
+    film_buffer_put_byte(&out, ' ');
+    film_literal_big_int(&out, minus_power, sizeof(minus_power));
+    film_buffer_put_byte(&out, ' ');
+    film_literal_big_int(&out, least, sizeof(least));
+    film_buffer_put_byte(&out, ' ');
+    film_literal_big_int(&out, billion, sizeof(billion));
+    film_buffer_put_byte(&out, ' ');
+    film_literal_big_int(&out, minus_one, sizeof(minus_one));
+    film_buffer_put_byte(&out, ' ');
+    film_literal_big_int(&out, NULL, 0);
+    film_buffer_put_byte(&out, ' ');
+    film_literal_int(&out, INT64_MIN);
+    check_literal(&out, "18446744073709551616 -18446744073709551616 -2147483648 "
+                        "1000000000 -1 0 -9223372036854775808");
+    film_buffer_reset(&out);
+}
+
+TEST(texts_are_quoted_as_python_quotes_them)
+{
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {{"", "''"},
+                 {"plain", "'plain'"},
+                 {"it's", "\"it's\""},
+                 {"say \"it's\"", "'say \"it\\'s\"'"},
+                 {"a\\b\n\r\t", "'a\\\\b\\n\\r\\t'"},
+                 {"\x01\x7f", "'\\x01\\x7f'"},
+                 {"\xc3\xa9\xe2\x82\xac", "'\xc3\xa9\xe2\x82\xac'"},
+                 {"\xc2\xa0", "'\\xa0'"},
+                 {"\xe2\x80\xa8", "'\\u2028'"},
+                 {"\xed\xa0\x80", "'\\ud800'"},
+                 {"\xf0\x9f\x98\x80", "'\xf0\x9f\x98\x80'"},
+                 {"\xf3\xa0\x80\x81", "'\\U000e0001'"},
+                 {"\xff", "'\xef\xbf\xbd'"},
+                 {"\xe2\x82", "'\xef\xbf\xbd\xef\xbf\xbd'"}};
+    film_buffer out = {0};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        film_buffer_clear(&out);
+        film_literal_str(&out, (const uint8_t *)cases[i].text, strlen(cases[i].text));
+        check_literal(&out, cases[i].expected);
+    }
+    film_buffer_clear(&out);
+    film_literal_bytes(&out, (const uint8_t *)"a'\0\xff\n", 5);
+    check_literal(&out, "b\"a'\\x00\\xff\\n\"");
+    film_buffer_reset(&out);
+}
+
+/* Records of every form, and what they come to. */
+typedef struct form_case {
+    const char *type;
+    uint32_t flags;
+    const char *body;
+    size_t length;
+    const char *text;
+} form_case;
+
+#define BODY(text) text, sizeof(text) - 1
+
+TEST(every_form_of_value_has_its_text)
+{
+    /* string ids: 1 to 4 are the locals of add_code, 5 on are added below */
+    static const form_case cases[] = {
+        {"tuple", 4, BODY("\x01\x01\x02\x01!"), "(1,)"},
+        {"tuple", 4, BODY("\x01\x01\x01\x00"), "()"},
+        {"set", 4, BODY("\x01\x01\x01\x00"), "set()"},
+        {"set", 4, BODY("\x01\x01\x03\x02!\""), "{1, 2}"},
+        {"frozenset", 4, BODY("\x01\x01\x01\x00"), "frozenset()"},
+        {"frozenset", 4, BODY("\x01\x01\x02\x01!"), "frozenset({1})"},
+        {"collections.deque", 4, BODY("\x01\x01\x02\x01!"), "deque([1])"},
+        {"list", 5, BODY("\x01\x01\x65\x01!"), "[1, ...]"},
+        {"dict", 4, BODY("\x01\x02\x02\x01!\x08\x01x"), "{1: 'x'}"},
+        {"dict", 4, BODY("\x01\x02\x01\x00"), "{}"},
+        {"collections.OrderedDict", 4, BODY("\x01\x02\x02\x01!\""),
+         "OrderedDict({1: 2})"},
+        {"m.Point", 4, BODY("\x05\x03\x00\x01\x01!"), "<Point #5>"},
+        {"m.Lock", 4, BODY("\x06\x04\x00\x00"), "<Lock #6>"},
+        {"numpy.ndarray", 4, BODY("\x06\x05\x03\x02\x02\x03\x01"),
+         "ndarray(shape=(2, 3), dtype=a)"},
+        {"torch.Tensor", 4, BODY("\x06\x05\x03\x01\x02\x01"),
+         "Tensor(shape=(2,), dtype=a)"},
+        {"function", 4, BODY("\x06\x06\x00\x01\x01"), "<function a>"},
+        {"type", 4, BODY("\x06\x06\x00\x01\x01"), "<class 'a'>"},
+        {"module", 4, BODY("\x06\x06\x00\x01\x01"), "<module 'a'>"},
+        {"ValueError", 4, BODY("\x06\x07\x00\x01\x08\x01x"), "ValueError('x')"},
+        {"bytearray", 4, BODY("\x06\x08\x03\x02\x61\x00"), "bytearray(b'a\\x00')"},
+        {"str", 0, BODY("a longer str than a token holds"),
+         "'a longer str than a token holds'"},
+        {"str", 9, BODY("\x64hashhashhead"), "'head'..."},
+        {"bytes", 0, BODY("\x00\x01"), "b'\\x00\\x01'"},
+        {"int", 0, BODY("\x00\x00\x00\x00\x00\x00\x00\x00\x01"),
+         "18446744073709551616"},
+        {"complex", 0, BODY("\x00\x00\x00\x00\x00\x00\xf0\x3f\x00\x00\x00\x00\x00\x00"
+                            "\x00\x40"),
+         "(1+2j)"},
+        {"list", 4, BODY("\x01\x01\x02\x01\x0a\x01\x06"), "[<b #1>]"},
+        {"str", 2, BODY(""), "[redacted]"},
+    };
+    enum { COUNT = sizeof(cases) / sizeof(cases[0]) };
+    film_writer *writer = begin(0);
+    uint32_t code = add_code(writer);
+    film_thread *thread = film_writer_thread_begin(writer, "MainThread", 1);
+    film_reader *reader;
+    film_cursor *cursor;
+
+    CHECK(film_append_call(thread, code, 0));
+    for (size_t i = 0; i < COUNT; i++) {
+        uint8_t token[FILM_TOKEN_MAX];
+        uint64_t id = film_writer_value_record(
+            writer, string(writer, cases[i].type), cases[i].flags,
+            (const uint8_t *)cases[i].body, cases[i].length);
+        size_t length =
+            (size_t)(film_token_put_value(token, FILM_TOKEN_VALUE, id - 1) - token);
+        CHECK(id == i + 1);
+        CHECK(film_append_set(thread, FILM_SET_LOCAL, 2, token, length));
+    }
+    CHECK(film_writer_close(writer, NULL, 0, NULL) == FILM_OK);
+    reader = open_film();
+    CHECK(film_cursor_open(reader, 1, 2, &cursor, NULL) == FILM_OK);
+    for (size_t i = 0; i < COUNT; i++) {
+        const char *type = cases[i].type;
+        check_value(reader, next_event(cursor), 0, cases[i].text, type);
+    }
+    film_cursor_close(cursor);
+    film_reader_close(reader);
+    unlink(path);
+}
+
+int
+main(int argc, char **argv)
+{
+    static const film_test tests[] = {
+        TEST_ENTRY(values_come_back_from_chunks),
+        TEST_ENTRY(values_come_back_from_windows),
+        TEST_ENTRY(values_come_back_from_both),
+        TEST_ENTRY(floats_are_written_as_python_writes_them),
+        TEST_ENTRY(ints_of_any_size_are_decimal),
+        TEST_ENTRY(texts_are_quoted_as_python_quotes_them),
+        TEST_ENTRY(every_form_of_value_has_its_text),
+    };
+
+    return run_tests(tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+}
