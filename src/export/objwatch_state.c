@@ -11,7 +11,7 @@
 #define THREADS_MAX 1000000u /* ids are dense; one beyond comes from a damaged file */
 
 void
-film_state_init(film_state *state, film_reader *reader)
+film_watch_init(film_watch *state, film_reader *reader)
 {
     memset(state, 0, sizeof(*state));
     state->reader = reader;
@@ -19,7 +19,7 @@ film_state_init(film_state *state, film_reader *reader)
 }
 
 static void
-free_frame(film_watched_frame *frame)
+free_frame(film_seen_frame *frame)
 {
     if (frame != NULL) {
         film_free(frame->locals.items);
@@ -28,7 +28,7 @@ free_frame(film_watched_frame *frame)
 }
 
 void
-film_state_reset(film_state *state)
+film_watch_reset(film_watch *state)
 {
     for (size_t i = 0; i < state->object_count; i++) {
         film_free(state->objects[i]->attributes.items);
@@ -57,8 +57,8 @@ film_state_reset(film_state *state)
 
 /* --- objects --- */
 
-static film_object *
-find_object(const film_state *state, uint64_t serial)
+static film_seen_object *
+find_object(const film_watch *state, uint64_t serial)
 {
     uint32_t place;
 
@@ -67,13 +67,13 @@ find_object(const film_state *state, uint64_t serial)
                : NULL;
 }
 
-static film_object *
-add_object(film_state *state, uint64_t serial)
+static film_seen_object *
+add_object(film_watch *state, uint64_t serial)
 {
-    film_object **objects =
+    film_seen_object **objects =
         film_grow(state->objects, &state->object_capacity, state->object_count + 1,
-                  sizeof(film_object *));
-    film_object *object = film_alloc(sizeof(*object));
+                  sizeof(film_seen_object *));
+    film_seen_object *object = film_alloc(sizeof(*object));
 
     if (objects != NULL) {
         state->objects = objects;
@@ -91,18 +91,18 @@ add_object(film_state *state, uint64_t serial)
     return object;
 }
 
-film_object *
-film_state_object(const film_state *state, const film_held *held)
+film_seen_object *
+film_watch_object(const film_watch *state, const film_held *held)
 {
     return held->object == 0 ? NULL : find_object(state, held->object - 1);
 }
 
 static film_held
-take(film_state *state, film_input *input, unsigned nesting);
+take(film_watch *state, film_input *input, unsigned nesting);
 
 /* What the record says the attributes are; those it does not name are gone. */
 static void
-load_attributes(film_state *state, film_object *object, film_value_record *record,
+load_attributes(film_watch *state, film_seen_object *object, film_value_record *record,
                 unsigned nesting)
 {
     uint8_t *copy = film_alloc(film_input_left(&record->rest));
@@ -120,14 +120,14 @@ load_attributes(film_state *state, film_object *object, film_value_record *recor
     for (uint64_t i = 0; i < record->count && !input.failed; i++) {
         uint32_t name = film_input_varint32(&input);
         film_held value = take(state, &input, nesting + 1);
-        film_variable *variable;
+        film_seen_variable *variable;
 
         if (input.failed) {
             break;
         }
         variable = film_scope_find(state, &object->attributes, name, true);
         if (variable != NULL) {
-            film_object *held = film_state_object(state, &value);
+            film_seen_object *held = film_watch_object(state, &value);
             variable->now = value;
             if (held != NULL) {
                 held->held_by =
@@ -140,10 +140,10 @@ load_attributes(film_state *state, film_object *object, film_value_record *recor
 
 /* A token names a value record: what it tells of an object. Gives serial + 1, or 0. */
 static uint64_t
-take_record(film_state *state, const film_token *token, unsigned nesting)
+take_record(film_watch *state, const film_token *token, unsigned nesting)
 {
     film_value_record record;
-    film_object *object;
+    film_seen_object *object;
 
     if (film_reader_record(state->reader, token->value, &record, NULL) != FILM_OK ||
         record.form == 0 || record.serial == UINT64_MAX) {
@@ -174,7 +174,7 @@ take_record(film_state *state, const film_token *token, unsigned nesting)
 }
 
 static film_held
-take(film_state *state, film_input *input, unsigned nesting)
+take(film_watch *state, film_input *input, unsigned nesting)
 {
     film_held held = {0};
     const uint8_t *begin = input->at;
@@ -197,18 +197,40 @@ take(film_state *state, film_input *input, unsigned nesting)
 }
 
 film_held
-film_state_take(film_state *state, film_input *input)
+film_watch_take(film_watch *state, film_input *input)
 {
     return take(state, input, 0);
+}
+
+film_held
+film_watch_peek(film_watch *state, film_input input)
+{
+    film_held held = {0};
+    const uint8_t *begin = input.at;
+    film_token token = film_token_decode(&input);
+    size_t length = (size_t)(input.at - begin);
+    film_value_record record;
+
+    if (input.failed || length > sizeof(held.bytes)) {
+        return held;
+    }
+    memcpy(held.bytes, begin, length);
+    held.length = (uint8_t)length;
+    if ((token.kind == FILM_TOKEN_VALUE || token.kind == FILM_TOKEN_OBJECT) &&
+        film_reader_record(state->reader, token.value, &record, NULL) == FILM_OK &&
+        record.form != 0 && record.serial != UINT64_MAX) {
+        held.object = record.serial + 1;
+    }
+    return held;
 }
 
 /* --- containers --- */
 
 static bool
-add_item(film_state *state, film_object *object, const film_held *key,
+add_item(film_watch *state, film_seen_object *object, const film_held *key,
          const film_held *value)
 {
-    film_item *items = film_grow(object->items, &object->capacity, object->count + 1,
+    film_seen_item *items = film_grow(object->items, &object->capacity, object->count + 1,
                                  sizeof(*items));
 
     if (items == NULL) {
@@ -222,7 +244,7 @@ add_item(film_state *state, film_object *object, const film_held *key,
 }
 
 void
-film_state_load(film_state *state, film_object *object)
+film_watch_load(film_watch *state, film_seen_object *object)
 {
     film_value_record record;
     film_held none = {0};
@@ -259,7 +281,7 @@ film_state_load(film_state *state, film_object *object)
 
 /* The place of a list's index; SIZE_MAX: outside of what is known. */
 static size_t
-index_of(const film_object *object, const film_held *key)
+index_of(const film_seen_object *object, const film_held *key)
 {
     film_token token = film_held_token(key);
     int64_t index = token.integer;
@@ -273,10 +295,10 @@ index_of(const film_object *object, const film_held *key)
     return index < 0 || (uint64_t)index >= object->count ? SIZE_MAX : (size_t)index;
 }
 
-film_item *
-film_state_item(film_state *state, film_object *object, const film_held *key)
+film_seen_item *
+film_watch_item(film_watch *state, film_seen_object *object, const film_held *key)
 {
-    film_state_load(state, object);
+    film_watch_load(state, object);
     if (object->form == FILM_OBJECT_SEQUENCE) {
         size_t index = index_of(object, key);
         return index == SIZE_MAX ? NULL : &object->items[index];
@@ -290,10 +312,10 @@ film_state_item(film_state *state, film_object *object, const film_held *key)
 }
 
 void
-film_state_set_item(film_state *state, film_object *object, const film_held *key,
+film_watch_set_item(film_watch *state, film_seen_object *object, const film_held *key,
                     const film_held *value)
 {
-    film_item *item = film_state_item(state, object, key);
+    film_seen_item *item = film_watch_item(state, object, key);
     bool is_mapping = object->form == FILM_OBJECT_MAPPING;
 
     state->time++;
@@ -321,7 +343,7 @@ film_state_set_item(film_state *state, film_object *object, const film_held *key
 
 /* Two records of plain values (long str, bytes, big int) say the same. */
 static bool
-records_are_equal(film_state *state, uint64_t one, uint64_t other)
+records_are_equal(film_watch *state, uint64_t one, uint64_t other)
 {
     film_value_record record;
     film_buffer kept = {0};
@@ -342,7 +364,7 @@ records_are_equal(film_state *state, uint64_t one, uint64_t other)
 }
 
 bool
-film_held_is(film_state *state, const film_held *one, const film_held *other)
+film_held_is(film_watch *state, const film_held *one, const film_held *other)
 {
     if (one->object != 0 || other->object != 0) {
         return one->object == other->object;
@@ -359,10 +381,10 @@ film_held_is(film_state *state, const film_held *one, const film_held *other)
 
 /* --- variables --- */
 
-film_variable *
-film_scope_find(film_state *state, film_scope *scope, uint32_t name, bool add)
+film_seen_variable *
+film_scope_find(film_watch *state, film_seen_scope *scope, uint32_t name, bool add)
 {
-    film_variable *items;
+    film_seen_variable *items;
 
     for (size_t i = 0; i < scope->count; i++) {
         if (scope->items[i].name == name) {
@@ -379,14 +401,14 @@ film_scope_find(film_state *state, film_scope *scope, uint32_t name, bool add)
     }
     scope->items = items;
     items += scope->count++;
-    *items = (film_variable){.name = name, .old_length = -1};
+    *items = (film_seen_variable){.name = name, .old_length = -1};
     return items;
 }
 
-film_scope *
-film_state_globals(film_state *state, film_text module)
+film_seen_scope *
+film_watch_globals(film_watch *state, film_text module)
 {
-    film_watched_module *modules;
+    film_seen_module *modules;
 
     for (size_t i = 0; i < state->module_count; i++) {
         film_text name = state->modules[i].name;
@@ -403,17 +425,17 @@ film_state_globals(film_state *state, film_text module)
     }
     state->modules = modules;
     modules += state->module_count++;
-    *modules = (film_watched_module){.name = module};
+    *modules = (film_seen_module){.name = module};
     return &modules->globals;
 }
 
 /* --- frames --- */
 
-film_watched_thread *
-film_state_thread(film_state *state, uint32_t id)
+film_seen_thread *
+film_watch_thread(film_watch *state, uint32_t id)
 {
     size_t before = state->thread_capacity;
-    film_watched_thread *threads;
+    film_seen_thread *threads;
 
     if (id >= THREADS_MAX) {
         return NULL;
@@ -431,11 +453,11 @@ film_state_thread(film_state *state, uint32_t id)
     return &state->threads[id];
 }
 
-static film_watched_frame *
-take_suspended(film_state *state, uint64_t serial)
+static film_seen_frame *
+take_suspended(film_watch *state, uint64_t serial)
 {
     for (size_t i = state->suspended_count; i > 0; i--) {
-        film_watched_frame *frame = state->suspended[i - 1];
+        film_seen_frame *frame = state->suspended[i - 1];
         if (frame->serial == serial) {
             state->suspended[i - 1] = state->suspended[--state->suspended_count];
             return frame;
@@ -444,13 +466,13 @@ take_suspended(film_state *state, uint64_t serial)
     return NULL;
 }
 
-film_watched_frame *
-film_state_enter(film_state *state, const film_event *event)
+film_seen_frame *
+film_watch_enter(film_watch *state, const film_event *event)
 {
-    film_watched_thread *thread = film_state_thread(state, event->thread);
-    film_watched_frame *frame =
+    film_seen_thread *thread = film_watch_thread(state, event->thread);
+    film_seen_frame *frame =
         event->kind == FILM_KIND_CALL ? NULL : take_suspended(state, event->frame);
-    film_watched_frame **stack;
+    film_seen_frame **stack;
 
     if (frame == NULL) {
         frame = film_alloc(sizeof(*frame));
@@ -463,7 +485,7 @@ film_state_enter(film_state *state, const film_event *event)
     }
     stack = thread == NULL ? NULL
                            : film_grow(thread->stack, &thread->capacity,
-                                       thread->depth + 1, sizeof(film_watched_frame *));
+                                       thread->depth + 1, sizeof(film_seen_frame *));
     if (stack == NULL) {
         state->failed = true;
         free_frame(frame);
@@ -475,10 +497,10 @@ film_state_enter(film_state *state, const film_event *event)
     return frame;
 }
 
-film_watched_frame *
-film_state_frame(film_state *state, const film_event *event)
+film_seen_frame *
+film_watch_frame(film_watch *state, const film_event *event)
 {
-    film_watched_thread *thread = film_state_thread(state, event->thread);
+    film_seen_thread *thread = film_watch_thread(state, event->thread);
     size_t at = thread == NULL ? 0 : thread->depth;
 
     while (at > 0 && thread->stack[at - 1]->serial != event->frame) {
@@ -488,16 +510,16 @@ film_state_frame(film_state *state, const film_event *event)
         return NULL;
     }
     while (thread->depth > at) { /* they ended unseen */
-        film_state_leave(state, thread, false);
+        film_watch_leave(state, thread, false);
     }
     return thread->stack[at - 1];
 }
 
 void
-film_state_leave(film_state *state, film_watched_thread *thread, bool suspended)
+film_watch_leave(film_watch *state, film_seen_thread *thread, bool suspended)
 {
-    film_watched_frame *frame = thread->stack[--thread->depth];
-    film_watched_frame **kept;
+    film_seen_frame *frame = thread->stack[--thread->depth];
+    film_seen_frame **kept;
 
     if (frame->traced && thread->shown > 0) {
         thread->shown--;

@@ -20,24 +20,24 @@ typedef struct film_held {
     uint8_t bytes[FILM_TOKEN_MAX];
 } film_held;
 
-typedef struct film_variable {
+typedef struct film_seen_variable {
     uint32_t name; /* string id */
     bool was;      /* it was there at the last look */
     film_held now, old;
     int64_t old_length; /* as at the last look; -1: it had none */
-} film_variable;
+} film_seen_variable;
 
 /* The variables of a frame, an object or a module. */
-typedef struct film_scope {
-    film_variable *items; /* owned */
+typedef struct film_seen_scope {
+    film_seen_variable *items; /* owned */
     size_t count, capacity;
     uint64_t looked; /* the state's time at the last look */
-} film_scope;
+} film_seen_scope;
 
-typedef struct film_item {
+typedef struct film_seen_item {
     film_held key; /* mappings */
     film_held value;
-} film_item;
+} film_seen_item;
 
 /* Where a value was put last: what a line calls a container. */
 typedef struct film_held_by {
@@ -47,7 +47,7 @@ typedef struct film_held_by {
     uint64_t object; /* attribute: the owner's serial + 1; local: the frame's */
 } film_held_by;
 
-typedef struct film_object {
+typedef struct film_seen_object {
     uint64_t serial;
     uint64_t record; /* id + 1 of the record that told its content last */
     uint32_t type;   /* string id */
@@ -55,13 +55,13 @@ typedef struct film_object {
     bool tracked;    /* a method of it was seen to begin or end */
     bool loaded;     /* items are those of the record, with writes since */
     int64_t length;  /* -1: none */
-    film_scope attributes;
-    film_item *items; /* owned; as far as the record tells them */
+    film_seen_scope attributes;
+    film_seen_item *items; /* owned; as far as the record tells them */
     size_t count, capacity;
     film_held_by held_by;
-} film_object;
+} film_seen_object;
 
-typedef struct film_watched_frame {
+typedef struct film_seen_frame {
     uint64_t serial;
     uint32_t code;
     bool traced;
@@ -69,87 +69,91 @@ typedef struct film_watched_frame {
     uint32_t run_line;  /* where the caller stood */
     uint32_t last_line; /* the line that began last; 0: none has */
     film_held self;     /* the local of that name */
-    film_scope locals;
-} film_watched_frame;
+    film_seen_scope locals;
+} film_seen_frame;
 
-typedef struct film_watched_module {
+typedef struct film_seen_module {
     film_text name; /* borrowed from the reader */
-    film_scope globals;
-} film_watched_module;
+    film_seen_scope globals;
+} film_seen_module;
 
-typedef struct film_watched_thread {
-    film_watched_frame **stack; /* owned; the frames are the state's */
+typedef struct film_seen_thread {
+    film_seen_frame **stack; /* owned; the frames are the state's */
     size_t depth, capacity;
     uint32_t shown; /* how many of them are traced */
-} film_watched_thread;
+} film_seen_thread;
 
-typedef struct film_state {
+typedef struct film_watch {
     film_reader *reader; /* borrowed */
     uint64_t time;       /* counts what changed */
-    film_object **objects; /* owned, and what they point to */
+    film_seen_object **objects; /* owned, and what they point to */
     size_t object_count, object_capacity;
     film_intern object_places; /* serial + 1 to place */
-    film_watched_frame **suspended; /* owned: frames of generators */
+    film_seen_frame **suspended; /* owned: frames of generators */
     size_t suspended_count, suspended_capacity;
-    film_watched_thread *threads; /* owned; by thread id */
+    film_seen_thread *threads; /* owned; by thread id */
     size_t thread_capacity;
-    film_watched_module *modules; /* owned */
+    film_seen_module *modules; /* owned */
     size_t module_count, module_capacity;
     bool failed; /* memory ran out */
-} film_state;
+} film_watch;
 
 void
-film_state_init(film_state *state, film_reader *reader);
+film_watch_init(film_watch *state, film_reader *reader);
 
 void
-film_state_reset(film_state *state);
+film_watch_reset(film_watch *state);
 
 /* Keeps the next token of `input`, and what it tells of an object. */
 film_held
-film_state_take(film_state *state, film_input *input);
+film_watch_take(film_watch *state, film_input *input);
+
+/* The same without taking in what the token tells. */
+film_held
+film_watch_peek(film_watch *state, film_input input);
 
 /* NULL: it is no object, or not a known one. */
-film_object *
-film_state_object(const film_state *state, const film_held *held);
+film_seen_object *
+film_watch_object(const film_watch *state, const film_held *held);
 
 /* The variable of that name; with `add` it is made. NULL: none, or memory is out. */
-film_variable *
-film_scope_find(film_state *state, film_scope *scope, uint32_t name, bool add);
+film_seen_variable *
+film_scope_find(film_watch *state, film_seen_scope *scope, uint32_t name, bool add);
 
-film_scope *
-film_state_globals(film_state *state, film_text module);
+film_seen_scope *
+film_watch_globals(film_watch *state, film_text module);
 
-film_watched_thread *
-film_state_thread(film_state *state, uint32_t id);
+film_seen_thread *
+film_watch_thread(film_watch *state, uint32_t id);
 
 /* A frame begins or goes on: it becomes the top of its thread. NULL: memory is out. */
-film_watched_frame *
-film_state_enter(film_state *state, const film_event *event);
+film_seen_frame *
+film_watch_enter(film_watch *state, const film_event *event);
 
 /* The frame of an event, now on top of its thread; NULL: its begin was not seen. */
-film_watched_frame *
-film_state_frame(film_state *state, const film_event *event);
+film_seen_frame *
+film_watch_frame(film_watch *state, const film_event *event);
 
 /* The top frame of a thread ends, or is suspended and kept. */
 void
-film_state_leave(film_state *state, film_watched_thread *thread, bool suspended);
+film_watch_leave(film_watch *state, film_seen_thread *thread, bool suspended);
 
 /* The content of a container as it is now. */
 void
-film_state_load(film_state *state, film_object *object);
+film_watch_load(film_watch *state, film_seen_object *object);
 
 /* Writes or deletes (value NULL) an item. */
 void
-film_state_set_item(film_state *state, film_object *object, const film_held *key,
+film_watch_set_item(film_watch *state, film_seen_object *object, const film_held *key,
                     const film_held *value);
 
 /* The item of that key, or NULL. */
-film_item *
-film_state_item(film_state *state, film_object *object, const film_held *key);
+film_seen_item *
+film_watch_item(film_watch *state, film_seen_object *object, const film_held *key);
 
 /* The same value, as `is` would say; equal plain values count as the same. */
 bool
-film_held_is(film_state *state, const film_held *one, const film_held *other);
+film_held_is(film_watch *state, const film_held *one, const film_held *other);
 
 static inline film_token
 film_held_token(const film_held *held)

@@ -6,28 +6,15 @@
 #include <string.h>
 
 #include "reader/literal.h"
-#include "reader/reader_state.h"
+#include "reader/render.h"
 
 #define SHOWN 3u /* elements of a container */
 #define LITERAL(out, text) film_buffer_append((out), (text), sizeof(text) - 1)
 
 film_text
-film_objwatch_short_name(film_text type)
+film_objwatch_type(film_watch *state, const film_seen_object *object)
 {
-    size_t at = type.length;
-
-    while (at > 0 && type.data[at - 1] != '.') {
-        at--;
-    }
-    type.data += at;
-    type.length -= at;
-    return type;
-}
-
-film_text
-film_objwatch_type(film_state *state, const film_object *object)
-{
-    return film_objwatch_short_name(film_reader_string(state->reader, object->type));
+    return film_short_name(film_reader_string(state->reader, object->type));
 }
 
 static bool
@@ -38,7 +25,7 @@ is(film_text text, const char *word)
 }
 
 static bool
-is_container(film_state *state, const film_object *object)
+is_container(film_watch *state, const film_seen_object *object)
 {
     film_text type;
 
@@ -50,25 +37,25 @@ is_container(film_state *state, const film_object *object)
 }
 
 bool
-film_objwatch_is_container(film_state *state, const film_held *held)
+film_objwatch_is_container(film_watch *state, const film_held *held)
 {
-    const film_object *object = film_state_object(state, held);
+    const film_seen_object *object = film_watch_object(state, held);
 
     return object != NULL && is_container(state, object);
 }
 
 int64_t
-film_objwatch_length(film_state *state, const film_held *held)
+film_objwatch_length(film_watch *state, const film_held *held)
 {
-    const film_object *object = film_state_object(state, held);
+    const film_seen_object *object = film_watch_object(state, held);
 
     return object != NULL && is_container(state, object) ? object->length : -1;
 }
 
 bool
-film_objwatch_is_callable(film_state *state, const film_held *held)
+film_objwatch_is_callable(film_watch *state, const film_held *held)
 {
-    const film_object *object = film_state_object(state, held);
+    const film_seen_object *object = film_watch_object(state, held);
 
     return object != NULL && object->form == FILM_OBJECT_NAMED &&
            !is(film_objwatch_type(state, object), "module");
@@ -89,10 +76,10 @@ put_type(film_buffer *out, film_text name)
 
 /* The attribute of that name; NULL: the object has none. */
 static const film_held *
-attribute(film_state *state, const film_object *object, const char *name)
+attribute(film_watch *state, const film_seen_object *object, const char *name)
 {
     for (size_t i = 0; i < object->attributes.count; i++) {
-        const film_variable *item = &object->attributes.items[i];
+        const film_seen_variable *item = &object->attributes.items[i];
         if (item->now.length > 0 &&
             is(film_reader_string(state->reader, item->name), name)) {
             return &item->now;
@@ -102,7 +89,7 @@ attribute(film_state *state, const film_object *object, const char *name)
 }
 
 static bool
-is_enum(film_state *state, const film_object *object)
+is_enum(film_watch *state, const film_seen_object *object)
 {
     return object->form == FILM_OBJECT_ATTRIBUTES &&
            attribute(state, object, "_name_") != NULL &&
@@ -111,11 +98,11 @@ is_enum(film_state *state, const film_object *object)
 }
 
 static void
-put_plain(film_state *state, film_buffer *out, const film_held *held, bool quoted);
+put_plain(film_watch *state, film_buffer *out, const film_held *held, bool quoted);
 
 /* `Colour.RED`, in containers `<Colour.RED: 1>`. */
 static void
-put_enum(film_state *state, film_buffer *out, const film_object *object, bool quoted)
+put_enum(film_watch *state, film_buffer *out, const film_seen_object *object, bool quoted)
 {
     if (quoted) {
         film_buffer_put_byte(out, '<');
@@ -132,7 +119,7 @@ put_enum(film_state *state, film_buffer *out, const film_object *object, bool qu
 
 /* The name a record of a function, class or module tells. */
 static film_text
-named(film_state *state, const film_object *object)
+named(film_watch *state, const film_seen_object *object)
 {
     film_value_record record;
     film_text none = {"", 0};
@@ -145,14 +132,14 @@ named(film_state *state, const film_object *object)
 }
 
 static bool
-is_function(film_state *state, const film_object *object)
+is_function(film_watch *state, const film_seen_object *object)
 {
     return object->form == FILM_OBJECT_NAMED &&
            is(film_objwatch_type(state, object), "function");
 }
 
 static void
-put_function(film_state *state, film_buffer *out, const film_object *object)
+put_function(film_watch *state, film_buffer *out, const film_seen_object *object)
 {
     LITERAL(out, "<function ");
     put_text(out, named(state, object));
@@ -161,7 +148,7 @@ put_function(film_state *state, film_buffer *out, const film_object *object)
 
 /* A str of more than a token holds, an int of more than 64 bits; false: neither. */
 static bool
-put_long(film_state *state, film_buffer *out, uint64_t id, bool quoted)
+put_long(film_watch *state, film_buffer *out, uint64_t id, bool quoted)
 {
     film_value_record record;
     film_text type;
@@ -171,7 +158,7 @@ put_long(film_state *state, film_buffer *out, uint64_t id, bool quoted)
         LITERAL(out, "<not recorded>");
         return true;
     }
-    type = film_objwatch_short_name(film_reader_string(state->reader, record.type));
+    type = film_short_name(film_reader_string(state->reader, record.type));
     length = film_input_left(&record.rest);
     if ((record.flags & FILM_VALUE_REDACTED) != 0) {
         LITERAL(out, "[redacted]");
@@ -197,7 +184,7 @@ put_long(film_state *state, film_buffer *out, uint64_t id, bool quoted)
 
 /* What str() gives, or repr() where `quoted`. Not for containers and instances. */
 static void
-put_plain(film_state *state, film_buffer *out, const film_held *held, bool quoted)
+put_plain(film_watch *state, film_buffer *out, const film_held *held, bool quoted)
 {
     film_token token = film_held_token(held);
 
@@ -230,7 +217,7 @@ put_plain(film_state *state, film_buffer *out, const film_held *held, bool quote
         }
         break;
     case FILM_TOKEN_CYCLE:
-        put_type(out, film_objwatch_short_name(
+        put_type(out, film_short_name(
                           film_reader_string(state->reader, token.type)));
         break;
     case FILM_TOKEN_VALUE:
@@ -242,9 +229,9 @@ put_plain(film_state *state, film_buffer *out, const film_held *held, bool quote
 
 /* What ObjWatch shows within a container: not bytes, not complex, not instances. */
 static bool
-is_simple(film_state *state, const film_held *held)
+is_simple(film_watch *state, const film_held *held)
 {
-    const film_object *object = film_state_object(state, held);
+    const film_seen_object *object = film_watch_object(state, held);
     film_token token = film_held_token(held);
     film_value_record record;
     film_text type;
@@ -258,13 +245,13 @@ is_simple(film_state *state, const film_held *held)
     if (film_reader_record(state->reader, token.value, &record, NULL) != FILM_OK) {
         return false;
     }
-    type = film_objwatch_short_name(film_reader_string(state->reader, record.type));
+    type = film_short_name(film_reader_string(state->reader, record.type));
     return is(type, "str") || is(type, "int");
 }
 
 /* torch.Size([2, 3]) */
 static void
-put_shape(film_state *state, film_buffer *out, const film_object *object)
+put_shape(film_watch *state, film_buffer *out, const film_seen_object *object)
 {
     film_value_record record;
     char digits[24];
@@ -282,18 +269,18 @@ put_shape(film_state *state, film_buffer *out, const film_object *object)
 }
 
 static bool
-is_tensor(film_state *state, const film_held *held)
+is_tensor(film_watch *state, const film_held *held)
 {
-    const film_object *object = film_state_object(state, held);
+    const film_seen_object *object = film_watch_object(state, held);
 
     return object != NULL && object->form == FILM_OBJECT_ARRAY &&
            !is(film_objwatch_type(state, object), "ndarray");
 }
 
 static void
-put_element(film_state *state, film_buffer *out, const film_held *held)
+put_element(film_watch *state, film_buffer *out, const film_held *held)
 {
-    const film_object *object = film_state_object(state, held);
+    const film_seen_object *object = film_watch_object(state, held);
 
     if (object == NULL) {
         put_plain(state, out, held, true);
@@ -311,12 +298,12 @@ put_element(film_state *state, film_buffer *out, const film_held *held)
 
 /* Whether the first elements are such that they are shown. */
 static bool
-shows_elements(film_state *state, const film_object *object, size_t shown, bool shapes)
+shows_elements(film_watch *state, const film_seen_object *object, size_t shown, bool shapes)
 {
     bool simple = shown > 0, tensors = shapes;
 
     for (size_t i = 0; i < shown; i++) {
-        const film_item *item = &object->items[i];
+        const film_seen_item *item = &object->items[i];
         simple = simple && is_simple(state, &item->value) &&
                  (object->form != FILM_OBJECT_MAPPING || is_simple(state, &item->key));
         tensors = tensors && is_tensor(state, &item->value);
@@ -325,13 +312,13 @@ shows_elements(film_state *state, const film_object *object, size_t shown, bool 
 }
 
 static void
-put_container(film_state *state, film_buffer *out, film_object *object, bool shapes)
+put_container(film_watch *state, film_buffer *out, film_seen_object *object, bool shapes)
 {
     size_t length = object->length < 0 ? 0 : (size_t)object->length;
     size_t shown = length < SHOWN ? length : SHOWN;
     char number[64];
 
-    film_state_load(state, object);
+    film_watch_load(state, object);
     film_buffer_put_byte(out, '(');
     put_text(out, film_objwatch_type(state, object));
     LITERAL(out, ")[");
@@ -363,7 +350,7 @@ put_container(film_state *state, film_buffer *out, film_object *object, bool sha
 }
 
 static void
-put_object(film_state *state, film_buffer *out, film_object *object, bool shapes)
+put_object(film_watch *state, film_buffer *out, film_seen_object *object, bool shapes)
 {
     const film_held *name;
 
@@ -381,7 +368,7 @@ put_object(film_state *state, film_buffer *out, film_object *object, bool shapes
         film_text told = named(state, object);
         put_type(out, is(film_objwatch_type(state, object), "module")
                           ? told
-                          : film_objwatch_short_name(told));
+                          : film_short_name(told));
     }
     else if (is_enum(state, object)) {
         put_enum(state, out, object, false);
@@ -396,10 +383,10 @@ put_object(film_state *state, film_buffer *out, film_object *object, bool shapes
 }
 
 void
-film_objwatch_put_value(film_state *state, film_buffer *out, const film_held *held,
+film_objwatch_put_value(film_watch *state, film_buffer *out, const film_held *held,
                         bool shapes)
 {
-    film_object *object = film_state_object(state, held);
+    film_seen_object *object = film_watch_object(state, held);
 
     if (object != NULL && object->record != 0) {
         put_object(state, out, object, shapes);

@@ -9,27 +9,23 @@
 /* Appends the value's text; `shapes`: tensors by their shape. No value is `None`, as
  * ObjWatch has it. */
 void
-film_objwatch_put_value(film_state *state, film_buffer *out, const film_held *held,
+film_objwatch_put_value(film_watch *state, film_buffer *out, const film_held *held,
                         bool shapes);
 
 /* A list, set, tuple or dict: what ObjWatch follows the length of. */
 bool
-film_objwatch_is_container(film_state *state, const film_held *held);
+film_objwatch_is_container(film_watch *state, const film_held *held);
 
 /* The length of such a container, -1 of anything else. */
 int64_t
-film_objwatch_length(film_state *state, const film_held *held);
+film_objwatch_length(film_watch *state, const film_held *held);
 
 /* A function, a class, a method: ObjWatch does not follow variables that hold one. */
 bool
-film_objwatch_is_callable(film_state *state, const film_held *held);
-
-/* Behind the last dot: `Cart` of shop.Cart or of main.<locals>.Cart. */
-film_text
-film_objwatch_short_name(film_text type);
+film_objwatch_is_callable(film_watch *state, const film_held *held);
 
 /* The type of an object, by its short name. */
 film_text
-film_objwatch_type(film_state *state, const film_object *object);
+film_objwatch_type(film_watch *state, const film_seen_object *object);
 
 #endif
