@@ -95,5 +95,18 @@ def __getattr__(name: str) -> "Any":
     return value
 
 
+def load_ipython_extension(shell: "Any") -> None:
+    """%load_ext filmstrip: adds %%film."""
+    from filmstrip import _notebook
+
+    _notebook.load(shell)
+
+
+def unload_ipython_extension(shell: "Any") -> None:
+    from filmstrip import _notebook
+
+    _notebook.unload(shell)
+
+
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})

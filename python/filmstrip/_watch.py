@@ -276,7 +276,7 @@ class _Recording:
         arguments = [
             program,
             path,
-            *(os.path.abspath(file) if file else "" for file in files),
+            *(os.fspath(file) if file else "" for file in files),
             self._folder,
             str(plan.stream),
             "yes" if plan.level <= logging.INFO else "",

@@ -65,9 +65,15 @@ parse_rule(film_text line, film_objwatch_rule *rule)
 static film_status
 load_rules(film_objwatch_config *config, const char *text, film_error *error)
 {
-    film_text rest = {text, strlen(text)};
+    film_text rest = {"", strlen(text)};
     size_t capacity = 0;
 
+    config->text = film_alloc(rest.length + 1);
+    if (config->text == NULL) {
+        return film_fail(error, FILM_NO_MEMORY, "not enough memory");
+    }
+    memcpy(config->text, text, rest.length);
+    rest.data = config->text;
     while (rest.length > 0) {
         film_objwatch_rule rule;
 
@@ -156,6 +162,7 @@ void
 film_objwatch_config_reset(film_objwatch_config *config)
 {
     film_free(config->rules);
+    film_free(config->text);
     memset(config, 0, sizeof(*config));
 }
 

@@ -22,7 +22,7 @@ typedef enum film_objwatch_wrapper {
 typedef struct film_objwatch_rule {
     char kind;                      /* its first letter; func is 'u' */
     bool excludes;
-    film_text module, owner, name;  /* borrowed from META */
+    film_text module, owner, name;  /* borrowed from the configuration's text */
 } film_objwatch_rule;
 
 typedef struct film_objwatch_config {
@@ -32,6 +32,7 @@ typedef struct film_objwatch_config {
     uint64_t index;
     uint64_t level; /* of Python's logging */
     film_objwatch_wrapper wrapper;
+    char *text;                /* owned: META is gone when a live recording is read on */
     film_objwatch_rule *rules; /* owned */
     size_t rule_count;
 } film_objwatch_config;

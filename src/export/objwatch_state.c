@@ -46,6 +46,7 @@ film_watch_reset(film_watch *state)
     }
     for (size_t i = 0; i < state->module_count; i++) {
         film_free(state->modules[i].globals.items);
+        film_free((void *)(uintptr_t)state->modules[i].name.data);
     }
     film_intern_reset(&state->object_places);
     film_free(state->objects);
@@ -409,6 +410,7 @@ film_seen_scope *
 film_watch_globals(film_watch *state, film_text module)
 {
     film_seen_module *modules;
+    char *copy;
 
     for (size_t i = 0; i < state->module_count; i++) {
         film_text name = state->modules[i].name;
@@ -419,13 +421,18 @@ film_watch_globals(film_watch *state, film_text module)
     }
     modules = film_grow(state->modules, &state->module_capacity,
                         state->module_count + 1, sizeof(*modules));
-    if (modules == NULL) {
+    if (modules != NULL) {
+        state->modules = modules;
+    }
+    copy = film_alloc(module.length + 1);
+    if (modules == NULL || copy == NULL) {
+        film_free(copy);
         state->failed = true;
         return NULL;
     }
-    state->modules = modules;
+    memcpy(copy, module.data, module.length);
     modules += state->module_count++;
-    *modules = (film_seen_module){.name = module};
+    *modules = (film_seen_module){.name = {copy, module.length}};
     return &modules->globals;
 }
 

@@ -73,7 +73,7 @@ typedef struct film_seen_frame {
 } film_seen_frame;
 
 typedef struct film_seen_module {
-    film_text name; /* borrowed from the reader */
+    film_text name; /* owned */
     film_seen_scope globals;
 } film_seen_module;
 
