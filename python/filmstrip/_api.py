@@ -56,6 +56,7 @@ def _make_options(
     level: str = "calls",
     c_calls: bool = False,
     exceptions: bool = True,
+    line_times: bool = False,
     ring: int | str = 0,
     tick_ns: int = 16,
     children: bool = True,
@@ -72,6 +73,7 @@ def _make_options(
     options.level = _options.parse_level(level)
     options.c_calls = c_calls
     options.exceptions = exceptions
+    options.line_times = line_times
     options.ring = _options.check_ring(
         _options.parse_size(ring) if isinstance(ring, str) else ring
     )
@@ -217,6 +219,7 @@ def record(
     level: str = "calls",
     c_calls: bool = False,
     exceptions: bool = True,
+    line_times: bool = False,
     ring: int | str = 0,
     tick_ns: int = 16,
     children: bool = True,
@@ -232,7 +235,8 @@ def record(
         "module:Class.attribute", "module::NAME"), or modules, classes and functions
         themselves; without targets, everything outside the standard library and
         site-packages; `all`: that too.
-    level: "calls".
+    level: "calls", "lines" (which lines ran too) or "values" (every value written).
+    line_times: a time for each line, not only for calls and returns.
     c_calls: calls of C functions too. exceptions: raised and handled ones.
     ring: keep only the end of the run, in so many bytes (or "64M").
     tick_ns: resolution of the clock.
@@ -248,6 +252,7 @@ def record(
             level=level,
             c_calls=c_calls,
             exceptions=exceptions,
+            line_times=line_times,
             ring=ring,
             tick_ns=tick_ns,
             children=children,

@@ -36,6 +36,10 @@ class Options:
         self.ring = 0
         self.tick_ns = 16
         self.level = 0
+        self.line_times = False
+        self.text_bytes = 0  # how much of a value is kept; 0: the recorder's default
+        self.items = 0
+        self.item_depth = 0
         self.children = True
         self.argv = False
         self.progress = False
@@ -103,8 +107,6 @@ def check_ring(size: int) -> int:
 def parse_level(level: str) -> int:
     if level not in LEVELS:
         raise ValueError(f"{level!r} is no level; the levels are calls, lines, values")
-    if level != "calls":
-        raise ValueError(f"level {level} comes with a later version of filmstrip")
     return LEVELS.index(level)
 
 
@@ -246,6 +248,10 @@ def begin(options: Options, meta: "Mapping[str, str]") -> str:
                 site_dirs=tuple(site_folders()),
                 own_dir=os.path.dirname(os.path.abspath(__file__)),
                 home=home_directory(),
+                line_times=options.line_times,
+                text_bytes=options.text_bytes,
+                items=options.items,
+                item_depth=options.item_depth,
             )
             break
         except OSError:

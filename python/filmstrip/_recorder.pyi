@@ -19,6 +19,10 @@ def start(
     site_dirs: Sequence[str] = ...,
     own_dir: str = ...,
     home: str = ...,
+    line_times: bool = ...,
+    text_bytes: int = ...,
+    items: int = ...,
+    item_depth: int = ...,
 ) -> None: ...
 def stop(meta: Mapping[str, str] = ...) -> dict[str, Any]: ...
 def stats() -> dict[str, Any] | None: ...

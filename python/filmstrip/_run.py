@@ -38,7 +38,12 @@ arguments behind it.
                      train.film for train.py, pkg.film for -m pkg, command.film for
                      -c; if that exists, the next free train-2.film
   --force            replace an existing FILE
-  --level LEVEL      how much to keep: calls (lines and values come later)
+  --level LEVEL      how much to keep of recorded code: calls, lines (which lines ran)
+                     or values (every value that was written)
+  --line-times       a time for each line, not only for calls and returns
+  --text-bytes N     how much of a text is kept (256 bytes, then its length and hash)
+  --items N          how many items of a container or object are kept (32)
+  --item-depth N     how many containers within one another (3)
   --target NAME      record this file, folder, module or package only (repeatable);
                      without it: everything outside the standard library and
                      site-packages
@@ -63,7 +68,6 @@ Example:
 """
 
 LATER = {
-    "--line-times": "",
     "--outer-calls": "",
     "--torch": "",
     "--torch-values": "",
@@ -81,6 +85,12 @@ def parse_tick(text: str) -> int:
     return int(text)
 
 
+def parse_count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 65536:
+        raise ValueError(f"{text!r} is no such number; give 1 to 65536")
+    return int(text)
+
+
 def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
     """Splits the words into run's options and the words that name the program and its
     arguments. UsageError says what is wrong."""
@@ -95,6 +105,7 @@ def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
         "--children": ("children", True),
         "--no-children": ("children", False),
         "--argv": ("argv", True),
+        "--line-times": ("line_times", True),
         "--no-progress": ("progress", False),
     }
 
@@ -112,12 +123,21 @@ def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
     def set_level(text: str) -> None:
         options.level = parse_level(text)
 
+    def set_count(name: str) -> Callable[[str], None]:
+        def set_one(text: str) -> None:
+            setattr(options, name, parse_count(text))
+
+        return set_one
+
     valued: dict[str, Callable[[str], None]] = {
         "-o": set_path,
         "--output": set_path,
         "--ring": set_ring,
         "--tick": set_tick,
         "--level": set_level,
+        "--text-bytes": set_count("text_bytes"),
+        "--items": set_count("items"),
+        "--item-depth": set_count("item_depth"),
         "--target": lambda text: options.targets.append(resolve_target(text)),
         "--exclude": lambda text: options.excludes.append(resolve_target(text)),
     }

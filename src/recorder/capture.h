@@ -13,6 +13,8 @@
 #include "recorder/compat.h"
 
 #include "format/token.h"
+#include "recorder/capture_types.h"
+#include "recorder/compat_objects.h"
 #include "recorder/plan.h"
 #include "recorder/thread_context.h"
 
@@ -29,19 +31,84 @@ typedef enum film_holder_kind {
 
 typedef struct film_holder {
     film_holder_kind kind;
-    const film_stack_entry *entry;
+    film_stack_entry *entry; /* of the thread's own stack; NULL: none yet */
     uint32_t slot;
-    PyObject *owner; /* borrowed for the call */
-    PyObject *name;  /* borrowed for the call */
-    bool in_flight;  /* the value is the result of a call that has just returned into
-                        this frame (see film_capture_returned) */
+    PyObject *owner;   /* borrowed for the call */
+    PyObject *name;    /* borrowed for the call */
+    uint32_t position; /* ATTRIBUTE, ITEM: where in the owner + 1, 0: not known */
+    bool in_flight;    /* the value is the result of a call that has just returned into
+                          this frame (see film_capture_returned) */
 } film_holder;
 
-/* Writes the token of `value` (NULL: UNBOUND) to `to`, which has FILM_TOKEN_MAX bytes.
- * Returns the end. `name` (may be NULL) is what it is bound to, for the deny list. */
+/* True when values bound to `name` are redacted: see capture_types.h. Hooks may ask
+ * once for a variable and pass no name for it from then on. */
+#define film_capture_is_secret film_name_is_secret
+
+/* While it is 0, no str needs to be looked at for secrets. */
+extern uint32_t film_the_secret_count;
+
+/* The rest of film_capture. */
 uint8_t *
+film_capture_any(film_context *context, PyObject *value, const film_holder *holder,
+                 PyObject *name, uint8_t *to);
+
+/* A value that is no object was written to the place (objects.h). */
+void
+film_objects_vacate(const film_holder *holder);
+
+static inline void
+film_capture_vacate(const film_holder *holder)
+{
+    if (FILM_LIKELY(holder->kind == FILM_HOLDER_SLOT && holder->entry != NULL)) {
+        holder->entry->told[holder->slot % FILM_TOLD_SLOTS] = 0;
+    }
+    else if (holder->kind != FILM_HOLDER_NONE) {
+        film_objects_vacate(holder);
+    }
+}
+
+/* Writes the token of `value` (NULL: UNBOUND) to `to`, which has FILM_TOKEN_MAX bytes.
+ * Returns the end. `name` (may be NULL) is what it is bound to, for the deny list. The
+ * shadow stack is in step with the running frame. */
+static inline uint8_t *
 film_capture(film_context *context, PyObject *value, const film_holder *holder,
-             PyObject *name, uint8_t *to);
+             PyObject *name, uint8_t *to)
+{
+    const PyTypeObject *type;
+    int64_t number;
+
+    if (FILM_UNLIKELY(value == NULL || (name != NULL && film_name_is_secret(name)))) {
+        return film_capture_any(context, value, holder, name, to);
+    }
+    type = Py_TYPE(value);
+    if (type == &PyLong_Type) {
+        if (FILM_LIKELY(film_long_small(value, &number))) {
+            film_capture_vacate(holder);
+            return film_token_put_int(to, number);
+        }
+    }
+    else if (type == &PyUnicode_Type) {
+        if (FILM_LIKELY(PyUnicode_IS_COMPACT_ASCII(value) &&
+                        PyUnicode_GET_LENGTH(value) <= (Py_ssize_t)FILM_TOKEN_TEXT &&
+                        film_the_secret_count == 0)) {
+            film_capture_vacate(holder);
+            return film_token_put_text(to, PyUnicode_DATA(value),
+                                       (size_t)PyUnicode_GET_LENGTH(value));
+        }
+    }
+    else if (type == &PyFloat_Type) {
+        film_capture_vacate(holder);
+        return film_token_put_float(to, PyFloat_AS_DOUBLE(value));
+    }
+    else if (value == Py_None || type == &PyBool_Type) {
+        film_capture_vacate(holder);
+        *to++ = value == Py_None   ? FILM_TOKEN_NONE
+                : value == Py_True ? FILM_TOKEN_TRUE
+                                   : FILM_TOKEN_FALSE;
+        return to;
+    }
+    return film_capture_any(context, value, holder, name, to);
+}
 
 /* The token of an object that owns an attribute or item: its content is not told again.
  */
@@ -60,6 +127,38 @@ film_capture_told(PyObject *owner);
 bool
 film_capture_changed(film_context *context, PyObject *value, const film_holder *holder,
                      uint8_t **to, int64_t *length_before, bool *cut);
+
+/* A store read off the evaluation stack before it happens (`a[i] = v`, `f().x = v`,
+ * `del d[k]`): what it will do to the owner's fingerprint, worked out while owner, key
+ * and value are alive (attribute: `write` gives the name, key NULL; item: key, write
+ * NULL; value NULL: a delete). Where that is not known without looking at all of the
+ * owner (or it is not known itself), stored->address is NULL. film_capture_stored
+ * applies it once the store has happened, by address alone, WITHOUT following it: the
+ * owner may be dead by then. The last record of a container is stale afterwards: the
+ * next film_capture writes a new one. */
+typedef struct film_stored {
+    const void *address; /* identity only */
+    uint64_t serial;
+    uint64_t delta; /* to add to the fingerprint */
+    int64_t growth; /* of the length */
+    bool flat;      /* the value is no container */
+} film_stored;
+
+void
+film_capture_expect(PyObject *owner, film_write *write, PyObject *key, PyObject *value,
+                    film_stored *stored);
+
+void
+film_capture_stored(const film_stored *stored);
+
+/* True where a __setitem__/__delitem__ written in Python takes the store (found without
+ * running code: a heap type whose MRO has a Python function of that name). */
+bool
+film_items_are_overridden(PyObject *owner);
+
+/* The key itself where it is an exact str on the deny list, else NULL. */
+PyObject *
+film_secret_key(PyObject *key);
 
 /* A frame of this thread has ended and gives `value` to its caller (NULL: an unwinding
  * or __init__, whose `self` is given): until the caller's next event that value keeps

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recorder/hooks.h"
+#include "recorder/plan.h"
 #include "recorder/text.h"
+#include "recorder/variables.h"
 
 #define FILE_BUCKETS 256u /* a power of two; programs have hundreds of files */
 #define SHORT_NAME_BYTES 4096u
@@ -25,11 +28,95 @@ static known_file *files[FILE_BUCKETS];
 /* For code that cannot be remembered. Never written to. */
 static film_code no_target;
 
+film_code *film_codes_watched;
+
+/* Plans of code objects that died. A frame that ended unseen may still be on a shadow
+ * stack with its plan, so the newest dead ones are kept a while. */
+#define DEAD_PLANS 1024u
+static struct {
+    film_plan *plans[DEAD_PLANS];
+    size_t next;
+} graveyard;
+
+static void
+free_plan(film_plan *plan)
+{
+    if (plan != NULL) {
+        free(plan->secret_slots);
+        film_plan_free(plan);
+    }
+}
+
+static void
+unwatch(film_code *known)
+{
+    if (known->previous_watched != NULL) {
+        known->previous_watched->next_watched = known->next_watched;
+    }
+    else if (film_codes_watched == known) {
+        film_codes_watched = known->next_watched;
+    }
+    if (known->next_watched != NULL) {
+        known->next_watched->previous_watched = known->previous_watched;
+    }
+    known->next_watched = known->previous_watched = NULL;
+}
+
+static void
+watch(film_code *known)
+{
+    unwatch(known);
+    known->next_watched = film_codes_watched;
+    if (film_codes_watched != NULL) {
+        film_codes_watched->previous_watched = known;
+    }
+    film_codes_watched = known;
+    film_hooks_watch(known->code);
+}
+
+/* A code object dies. */
+static void
+release(void *pointer)
+{
+    film_code *known = pointer;
+
+    if (known == NULL) {
+        return;
+    }
+    unwatch(known);
+    if (known->plan != NULL) {
+        free_plan(graveyard.plans[graveyard.next]);
+        graveyard.plans[graveyard.next] = known->plan;
+        graveyard.next = (graveyard.next + 1) % DEAD_PLANS;
+    }
+    free(known);
+}
+
+/* What the code writes, for this recording. */
+static void
+plan_writes(film_code *known)
+{
+    free_plan(known->plan);
+    known->plan = NULL;
+    if (!known->target || !film_the_session.captures) {
+        return;
+    }
+    known->plan = film_plan_new(known->code);
+    if (known->plan == NULL) {
+        film_the_session.plans_missing++;
+        return;
+    }
+    known->plan->secret_slots = film_secret_slots(known->code);
+    if (known->plan->point_count != 0) {
+        watch(known);
+    }
+}
+
 bool
 film_code_registry_prepare(void)
 {
     if (film_the_session.extra_index < 0) {
-        film_the_session.extra_index = film_compat_request_extra_index(free);
+        film_the_session.extra_index = film_compat_request_extra_index(release);
     }
     if (film_the_session.extra_index < 0) {
         PyErr_SetString(PyExc_RuntimeError,
@@ -305,7 +392,11 @@ film_code_register(PyCodeObject *code, const film_frame *frame)
         known->first = film_code_first_unit(code);
         known->suspends =
             (code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) != 0;
+        known->code = code;
+        known->initialises =
+            PyUnicode_CompareWithASCIIString(code->co_name, "__init__") == 0;
         decide(known, code, frame);
+        plan_writes(known);
         known->generation = session->generation;
     }
     film_compat_restore_error(&saved);

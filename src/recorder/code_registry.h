@@ -12,14 +12,23 @@
 
 #include "recorder/session.h"
 
+struct film_plan;
+
 typedef struct film_code {
     uint64_t generation;
     const _Py_CODEUNIT *first; /* start of its bytecode, valid while the code lives */
     uint32_t id;               /* the file's number for it */
     bool target;
     bool suspends;          /* generator, coroutine or async generator */
+    bool initialises;       /* named __init__ */
     struct film_plan *plan; /* owned; NULL: its writes are not recorded */
+    PyCodeObject *code;     /* whose it is; not a reference: both die together */
+    struct film_code *next_watched, *previous_watched; /* see film_codes_watched */
 } film_code;
+
+/* The codes whose instructions are watched (they have observation points), so that the
+ * hooks can let go of them. */
+extern film_code *film_codes_watched;
 
 /* Describes a code object seen for the first time in this recording; `frame` (borrowed)
  * runs it. Never NULL: when memory is out, an entry that is no target. */

@@ -36,6 +36,8 @@
 #include <frameobject.h>
 #include <structmember.h>
 
+/* pycore_asdl.h (3.12) makes `object` a type: not a name to give away. */
+#define object film_asdl_object
 #include <internal/pycore_code.h>
 #include <internal/pycore_dict.h>
 #include <internal/pycore_frame.h>
@@ -43,6 +45,7 @@
 #include <internal/pycore_interpframe.h>
 #include <internal/pycore_stackref.h>
 #endif
+#undef object
 #pragma GCC diagnostic pop
 
 #include <stdbool.h>
@@ -182,6 +185,25 @@ static inline PyObject *
 film_frame_globals(const film_frame *frame)
 {
     return frame->f_globals;
+}
+
+/* The mapping that names of a class body or module are kept in; NULL for functions. */
+static inline PyObject *
+film_frame_names(const film_frame *frame)
+{
+    return frame->f_locals;
+}
+
+/* True when C called into Python for this frame: its caller may stand within any
+ * instruction, not only within a call. */
+static inline bool
+film_frame_is_from_c(const film_frame *frame)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    return frame->previous != NULL && film_frame_is_shim(frame->previous);
+#else
+    return frame->is_entry;
+#endif
 }
 
 /* A local by its slot, NULL when it is unbound. Borrowed. */

@@ -21,24 +21,44 @@ read_number(const uint8_t *at, const uint8_t *end, uint32_t *number)
     return at;
 }
 
+void
+film_exception_table_open(film_exception_cursor *cursor, PyCodeObject *code)
+{
+    cursor->at = (const uint8_t *)PyBytes_AS_STRING(code->co_exceptiontable);
+    cursor->end = cursor->at + PyBytes_GET_SIZE(code->co_exceptiontable);
+}
+
+bool
+film_exception_table_next(film_exception_cursor *cursor, film_exception_entry *entry)
+{
+    uint32_t length, depth;
+
+    if (cursor->at >= cursor->end) {
+        return false;
+    }
+    cursor->at = read_number(cursor->at, cursor->end, &entry->start);
+    cursor->at = read_number(cursor->at, cursor->end, &length);
+    cursor->at = read_number(cursor->at, cursor->end, &entry->handler);
+    cursor->at = read_number(cursor->at, cursor->end, &depth);
+    entry->end = entry->start + length;
+    entry->depth = depth >> 1;
+    entry->pushes_place = (depth & 1u) != 0;
+    return true;
+}
+
 bool
 film_exception_table_find(PyCodeObject *code, uint32_t unit, uint32_t *handler)
 {
-    const uint8_t *at = (const uint8_t *)PyBytes_AS_STRING(code->co_exceptiontable);
-    const uint8_t *end = at + PyBytes_GET_SIZE(code->co_exceptiontable);
+    film_exception_cursor cursor;
+    film_exception_entry entry;
 
-    while (at < end) {
-        uint32_t start, length, target, depth;
-
-        at = read_number(at, end, &start);
-        at = read_number(at, end, &length);
-        at = read_number(at, end, &target);
-        at = read_number(at, end, &depth);
-        if (start > unit) {
+    film_exception_table_open(&cursor, code);
+    while (film_exception_table_next(&cursor, &entry)) {
+        if (entry.start > unit) {
             return false; /* entries are in order */
         }
-        if (unit < start + length) {
-            *handler = target;
+        if (unit < entry.end) {
+            *handler = entry.handler;
             return true;
         }
     }

@@ -26,6 +26,10 @@ film_hooks_remove(void);
 void
 film_hooks_check_control(void);
 
+/* The code has observation points: its instructions are events from now on. */
+void
+film_hooks_watch(PyCodeObject *code);
+
 /* Prepares the backend's types; called once per module. -1 with an exception. */
 int
 film_hooks_prepare(PyObject *module);

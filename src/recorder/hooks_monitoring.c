@@ -19,6 +19,7 @@
 #include "recorder/c_functions.h"
 #include "recorder/exceptions.h"
 #include "recorder/hooks.h"
+#include "recorder/observe.h"
 #include "recorder/stack.h"
 
 #define TOOL_NAME "filmstrip"
@@ -32,6 +33,7 @@ static struct {
     PyTypeObject *type; /* owned, for the life of the process */
     int tool;           /* -1: none */
     int events;
+    int instruction; /* the bit of INSTRUCTION events */
 } monitoring = {.tool = -1};
 
 /* 0 to 2 are what debuggers, coverage and profilers ask for. */
@@ -78,7 +80,9 @@ CALLBACK(on_start)
     if (FILM_UNLIKELY(context == NULL)) {
         Py_RETURN_NONE;
     }
-    if (FILM_UNLIKELY(!film_stack_call(context, frame, args[0], code)) &&
+    if (FILM_UNLIKELY(!(code->plan != NULL
+                            ? film_observe_call(context, frame, args[0], code)
+                            : film_stack_call(context, frame, args[0], code))) &&
         film_stack_may_retry(context)) {
         return on_start(self, args, count, names);
     }
@@ -155,7 +159,8 @@ CALLBACK(on_return)
             return Py_NewRef(answer);
         }
     }
-    if (FILM_UNLIKELY(!film_stack_return_top(context, frame)) &&
+    if (FILM_UNLIKELY(!(film_observe_leaving(context, frame, args[2], true) &&
+                        film_stack_return_top(context, frame))) &&
         film_stack_may_retry(context)) {
         return on_return(self, args, count, names);
     }
@@ -177,9 +182,76 @@ CALLBACK(on_yield)
             return Py_NewRef(answer);
         }
     }
-    if (FILM_UNLIKELY(!film_stack_yield_top(context, frame)) &&
+    if (FILM_UNLIKELY(!(film_observe_leaving(context, frame, args[2], false) &&
+                        film_stack_yield_top(context, frame))) &&
         film_stack_may_retry(context)) {
         return on_yield(self, args, count, names);
+    }
+    Py_RETURN_NONE;
+}
+
+CALLBACK(on_line)
+{
+    film_frame *frame = film_compat_current_frame();
+    film_context *context = &film_this_thread;
+
+    (void)self, (void)count, (void)names;
+    if (FILM_UNLIKELY(context->token != film_the_session.token) ||
+        FILM_UNLIKELY(!film_stack_is_top(context, frame, args[0]))) {
+        PyObject *answer;
+
+        context = bring_to_top(args, event_frame(args), &answer);
+        if (context == NULL) {
+            return Py_NewRef(answer);
+        }
+    }
+    if (FILM_UNLIKELY(!film_observe_line(
+            context, frame, film_frame_unit(frame, context->top->first))) &&
+        film_stack_may_retry(context)) {
+        return on_line(self, args, count, names);
+    }
+    Py_RETURN_NONE;
+}
+
+/* Comes for each instruction of code that has observation points, until it is told that
+ * this one is none. */
+CALLBACK(on_instruction)
+{
+    film_frame *frame = film_compat_current_frame();
+    film_context *context = &film_this_thread;
+    uint32_t unit = film_compat_small_int(args[1]) / (uint32_t)sizeof(_Py_CODEUNIT);
+    const film_plan *plan;
+
+    (void)self, (void)count, (void)names;
+    if (FILM_UNLIKELY(context->token != film_the_session.token) ||
+        FILM_UNLIKELY(!film_stack_is_top(context, frame, args[0]))) {
+        Py_RETURN_NONE; /* paused, or a frame whose first line is still to come */
+    }
+    plan = context->top->plan;
+    if (plan == NULL || unit >= plan->unit_count ||
+        (plan->flags[unit] & FILM_PLACE_POINT) == 0) {
+        return disable();
+    }
+    if (FILM_UNLIKELY(!film_observe_point(context, frame, unit)) &&
+        film_stack_may_retry(context)) {
+        return on_instruction(self, args, count, names);
+    }
+    Py_RETURN_NONE;
+}
+
+/* An exception is raised again, which is no event of the recording: only what the frame
+ * wrote before. */
+CALLBACK(on_reraise)
+{
+    film_frame *frame = film_compat_current_frame();
+    film_context *context = &film_this_thread;
+    uint32_t unit = film_compat_small_int(args[1]) / (uint32_t)sizeof(_Py_CODEUNIT);
+
+    (void)self, (void)count, (void)names;
+    if (context->token == film_the_session.token &&
+        film_stack_is_top(context, frame, args[0]) &&
+        FILM_UNLIKELY(!film_observe_raise(context, frame, unit))) {
+        (void)film_stack_may_retry(context);
     }
     Py_RETURN_NONE;
 }
@@ -349,20 +421,25 @@ typedef struct event_hook {
     vectorcallfunc call;
     bool exceptions; /* left out with exceptions=False */
     bool c_calls;    /* only with c_calls=True */
+    uint32_t level;  /* only from this level on */
+    bool local;      /* asked for code by code: film_hooks_watch */
 } event_hook;
 
 static const event_hook hooks[] = {
-    {"PY_START", on_start, false, false},
-    {"PY_RESUME", on_resume, false, false},
-    {"PY_RETURN", on_return, false, false},
-    {"PY_YIELD", on_yield, false, false},
-    {"PY_THROW", on_throw, false, false},
-    {"PY_UNWIND", on_unwind, false, false},
-    {"RAISE", on_raise, true, false},
-    {"EXCEPTION_HANDLED", on_handled, true, false},
-    {"CALL", on_c_call, false, true},
-    {"C_RETURN", on_c_return, false, true},
-    {"C_RAISE", on_c_raise, false, true},
+    {"PY_START", on_start, false, false, 0, false},
+    {"PY_RESUME", on_resume, false, false, 0, false},
+    {"PY_RETURN", on_return, false, false, 0, false},
+    {"PY_YIELD", on_yield, false, false, 0, false},
+    {"PY_THROW", on_throw, false, false, 0, false},
+    {"PY_UNWIND", on_unwind, false, false, 0, false},
+    {"RAISE", on_raise, true, false, 0, false},
+    {"EXCEPTION_HANDLED", on_handled, true, false, 0, false},
+    {"CALL", on_c_call, false, true, 0, false},
+    {"C_RETURN", on_c_return, false, true, 0, false},
+    {"C_RAISE", on_c_raise, false, true, 0, false},
+    {"LINE", on_line, false, false, FILM_LEVEL_LINES, false},
+    {"RERAISE", on_reraise, false, false, FILM_LEVEL_VALUES, false},
+    {"INSTRUCTION", on_instruction, false, false, FILM_LEVEL_VALUES, true},
 };
 
 #define HOOK_COUNT (sizeof(hooks) / sizeof(hooks[0]))
@@ -496,7 +573,7 @@ is_wanted(const event_hook *hook)
     const film_session_options *options = &film_the_session.options;
 
     return (!hook->exceptions || options->exceptions) &&
-           (!hook->c_calls || options->c_calls);
+           (!hook->c_calls || options->c_calls) && hook->level <= options->level;
 }
 
 bool
@@ -514,7 +591,12 @@ film_hooks_install(void)
         if (bit != 0 && !register_callback(module, bit, hooks[index].call)) {
             return false;
         }
-        monitoring.events |= bit;
+        if (hooks[index].local) {
+            monitoring.instruction = bit;
+        }
+        else {
+            monitoring.events |= bit;
+        }
     }
     if (film_the_session.had_recording) {
         /* Places that an earlier recording with other targets disabled; this wakes
@@ -533,6 +615,27 @@ film_hooks_install(void)
     }
     monitoring.events = current_events(module);
     return monitoring.events >= 0;
+}
+
+static void
+set_local_events(PyObject *module, PyCodeObject *code, int events)
+{
+    PyObject *result = PyObject_CallMethod(module, "set_local_events", "iOi",
+                                           monitoring.tool, (PyObject *)code, events);
+
+    Py_XDECREF(result);
+    PyErr_Clear();
+}
+
+void
+film_hooks_watch(PyCodeObject *code)
+{
+    PyObject *module = monitoring.tool < 0 ? NULL : monitoring_module();
+
+    if (module != NULL) {
+        set_local_events(module, code, monitoring.instruction);
+    }
+    PyErr_Clear();
 }
 
 void
@@ -571,6 +674,10 @@ film_hooks_remove(void)
 
         (void)set_events(module, 0);
         PyErr_Clear();
+        for (film_code *code = film_codes_watched; code != NULL;
+             code = code->next_watched) {
+            set_local_events(module, code->code, 0);
+        }
         for (size_t index = 0; index < HOOK_COUNT; index++) {
             int bit = event_bit(module, hooks[index].name);
 

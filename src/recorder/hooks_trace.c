@@ -16,6 +16,7 @@
 #include "recorder/exception_table.h"
 #include "recorder/exceptions.h"
 #include "recorder/hooks.h"
+#include "recorder/observe.h"
 #include "recorder/stack.h"
 #include "recorder/trace_control.h"
 
@@ -37,7 +38,8 @@ frame_opcode(const film_frame *frame)
 static __thread const film_frame *thrown_into
     __attribute__((tls_model("initial-exec")));
 
-static inline void
+/* True when the frame's lines are wanted. */
+static inline bool
 on_call(film_frame *frame)
 {
     PyObject *code_object = film_frame_code(frame);
@@ -47,31 +49,34 @@ on_call(film_frame *frame)
     bool written = true;
 
     if (!code->target) {
-        return;
+        return false;
     }
     context = film_context_ready(frame);
     if (FILM_UNLIKELY(context == NULL)) {
-        return;
+        return false;
     }
     opcode = frame_opcode(frame);
     if (FILM_UNLIKELY(opcode != RESUME && opcode != RESUME_QUICK)) {
         if (film_the_control.trace != NULL) {
             thrown_into = frame;
-            return;
+            return true;
         }
         written = film_stack_throw(context, frame, code_object, code,
                                    film_frame_unit(frame, code->first), 0, 0);
     }
     else if (FILM_LIKELY((_Py_OPARG(*frame->prev_instr) & 3) == 0)) {
-        written = film_stack_call(context, frame, code_object, code);
+        written = code->plan != NULL
+                      ? film_observe_call(context, frame, code_object, code)
+                      : film_stack_call(context, frame, code_object, code);
     }
     else {
         written = film_stack_resume(context, frame, code_object, code,
                                     film_frame_unit(frame, code->first));
     }
     if (FILM_UNLIKELY(!written) && film_stack_may_retry(context)) {
-        on_call(frame);
+        return on_call(frame);
     }
+    return true;
 }
 
 /* The context with `frame` on top, or NULL. */
@@ -100,7 +105,8 @@ record_unwind(film_context *context, film_frame *frame)
 {
     bool known = last_exception.generation == film_the_session.generation;
 
-    if (!film_append_exception(context->thread, FILM_KIND_UNWIND,
+    if (!film_observe_unwind(context, frame) ||
+        !film_append_exception(context->thread, FILM_KIND_UNWIND,
                                film_frame_unit(frame, context->top->first),
                                known ? last_exception.type : 0,
                                known ? last_exception.message : 0)) {
@@ -111,7 +117,7 @@ record_unwind(film_context *context, film_frame *frame)
 }
 
 static inline void
-on_return(film_frame *frame, const PyObject *value)
+on_return(film_frame *frame, PyObject *value)
 {
     film_context *context = &film_this_thread;
     bool written;
@@ -127,10 +133,12 @@ on_return(film_frame *frame, const PyObject *value)
         written = record_unwind(context, frame);
     }
     else if (FILM_UNLIKELY(frame_opcode(frame) == YIELD_VALUE)) {
-        written = film_stack_yield_top(context, frame);
+        written = film_observe_leaving(context, frame, value, false) &&
+                  film_stack_yield_top(context, frame);
     }
     else {
-        written = film_stack_return_top(context, frame);
+        written = film_observe_leaving(context, frame, value, true) &&
+                  film_stack_return_top(context, frame);
     }
     if (FILM_UNLIKELY(!written) && film_stack_may_retry(context)) {
         on_return(frame, value);
@@ -187,17 +195,88 @@ on_exception(film_frame *frame, PyObject *arg)
         return;
     }
     unit = film_frame_unit(frame, context->top->first);
-    if (!film_append_exception(context->thread, FILM_KIND_RAISE, unit,
+    if (!film_observe_raise(context, frame, unit) ||
+        !film_append_exception(context->thread, FILM_KIND_RAISE, unit,
                                last_exception.type, last_exception.message)) {
         if (film_stack_may_retry(context)) {
             on_exception(frame, arg);
         }
         return;
     }
-    if (!is_swallowed(frame, type) &&
-        film_exception_table_find(code_object, unit, &handler)) {
+    if (is_swallowed(frame, type)) {
+        return;
+    }
+    if (film_exception_table_find(code_object, unit, &handler)) {
         (void)film_append_exception(context->thread, FILM_KIND_HANDLED, handler,
                                     last_exception.type, last_exception.message);
+        film_observe_handled(context, handler, unit);
+    }
+    else {
+        context->top->dead = true;
+    }
+}
+
+static void
+on_line(film_frame *frame)
+{
+    PyObject *code_object = film_frame_code(frame);
+    film_context *context = &film_this_thread;
+
+    if (FILM_UNLIKELY(context->token != film_the_session.token) ||
+        FILM_UNLIKELY(!film_stack_is_top(context, frame, code_object))) {
+        context = bring_to_top(frame);
+        if (context == NULL) {
+            return;
+        }
+    }
+    if (FILM_UNLIKELY(!film_observe_line(
+            context, frame, film_frame_unit(frame, context->top->first))) &&
+        film_stack_may_retry(context)) {
+        on_line(frame);
+    }
+}
+
+/* True when it was we who asked for this opcode event. */
+static bool
+on_opcode(film_frame *frame)
+{
+    film_context *context = &film_this_thread;
+    uint32_t unit;
+
+    if (context->token != film_the_session.token ||
+        !film_stack_is_top(context, frame, film_frame_code(frame)) ||
+        context->top->plan == NULL) {
+        return false;
+    }
+    unit = film_frame_unit(frame, context->top->first);
+    if ((context->top->plan->flags[unit] & FILM_PLACE_POINT) != 0 &&
+        FILM_UNLIKELY(!film_observe_point(context, frame, unit)) &&
+        film_stack_may_retry(context)) {
+        return on_opcode(frame);
+    }
+    return context->top->opcodes;
+}
+
+/* Opcode events only while a point lies ahead: each of them costs as much as a line. */
+static void
+choose_opcodes(PyFrameObject *frame)
+{
+    film_context *context = &film_this_thread;
+    film_stack_entry *top = context->top;
+    bool wanted;
+
+    if (context->token != film_the_session.token || top->plan == NULL ||
+        top->frame != frame->f_frame || top->plan->point_count == 0) {
+        return;
+    }
+    wanted = film_observe_wants_opcodes(context);
+    if (wanted && !frame->f_trace_opcodes) {
+        frame->f_trace_opcodes = 1;
+        top->opcodes = true;
+    }
+    else if (!wanted && top->opcodes) {
+        frame->f_trace_opcodes = 0;
+        top->opcodes = false;
     }
 }
 
@@ -218,6 +297,37 @@ on_c_function(film_frame *frame, film_kind kind, PyObject *callable)
     }
 }
 
+/* The frame may live on: a generator's, or one in a traceback. */
+static void
+give_back_frame(PyObject *self, PyFrameObject *frame)
+{
+    film_stack_entry *top = film_this_thread.top;
+
+    if (FILM_LIKELY(self == NULL)) {
+        frame->f_trace_lines = 1;
+    }
+    if (top != NULL && top->frame == frame->f_frame && top->opcodes) {
+        frame->f_trace_opcodes = 0;
+        top->opcodes = false;
+    }
+}
+
+static void
+on_line_event(PyObject *self, PyFrameObject *frame)
+{
+    const film_code *code =
+        film_code_of((PyCodeObject *)film_frame_code(frame->f_frame), frame->f_frame);
+
+    if (film_the_session.options.level == 0 || !code->target) {
+        if (self == NULL) {
+            frame->f_trace_lines = 0; /* was open when the recording began */
+        }
+        return;
+    }
+    on_line(frame->f_frame);
+    choose_opcodes(frame);
+}
+
 static int
 trace_event(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
 {
@@ -225,26 +335,33 @@ trace_event(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
         film_control_take_all();
     }
     switch (what) {
-    case PyTrace_CALL:
+    case PyTrace_CALL: {
+        bool wanted = on_call(frame->f_frame) && film_the_session.options.level != 0;
+
         if (FILM_LIKELY(self == NULL)) {
-            frame->f_trace_lines = 0;
+            frame->f_trace_lines = wanted;
         }
-        on_call(frame->f_frame);
+        choose_opcodes(frame);
         break;
+    }
     case PyTrace_RETURN:
-        if (FILM_LIKELY(self == NULL)) {
-            /* The frame may live on: a generator's, or one in a traceback. */
-            frame->f_trace_lines = 1;
-        }
+        give_back_frame(self, frame);
         on_return(frame->f_frame, arg);
         break;
     case PyTrace_EXCEPTION:
         on_exception(frame->f_frame, arg);
+        choose_opcodes(frame);
+        break;
+    case PyTrace_LINE:
+        on_line_event(self, frame);
+        break;
+    case PyTrace_OPCODE:
+        if (on_opcode(frame->f_frame)) {
+            choose_opcodes(frame);
+            return 0; /* the program's function did not ask for it */
+        }
         break;
     default:
-        if (self == NULL) {
-            frame->f_trace_lines = 0; /* was open when the recording began */
-        }
         break;
     }
     if (FILM_UNLIKELY(self != NULL)) {
@@ -312,11 +429,18 @@ film_hooks_install(void)
     if (!film_control_watch()) {
         return false;
     }
-    film_the_control.trace = options->exceptions ? trace_event : NULL;
+    film_the_control.trace =
+        options->exceptions || options->level != 0 ? trace_event : NULL;
     film_the_control.profile =
-        !options->exceptions || options->c_calls ? profile_event : NULL;
+        film_the_control.trace == NULL || options->c_calls ? profile_event : NULL;
     film_control_take_all();
     return true;
+}
+
+void
+film_hooks_watch(PyCodeObject *Py_UNUSED(code))
+{
+    /* choose_opcodes decides frame by frame. */
 }
 
 void

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "recorder/hooks.h"
+#include "recorder/plan_show.h"
 #include "recorder/session.h"
 #include "recorder/text.h"
 
@@ -122,8 +123,9 @@ check_numbers(long long ring, long long tick_ns, long level)
         PyErr_SetString(PyExc_ValueError, "tick_ns must be from 1 to 1000000");
         return false;
     }
-    if (level != 0) {
-        PyErr_SetString(PyExc_ValueError, "this version records level 0 (calls) only");
+    if (level < FILM_LEVEL_CALLS || level > FILM_LEVEL_VALUES) {
+        PyErr_SetString(PyExc_ValueError,
+                        "level must be 0 (calls), 1 (lines) or 2 (values)");
         return false;
     }
     return true;
@@ -133,9 +135,10 @@ static PyObject *
 recorder_start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
 {
     static const char *const names[] = {
-        "path",        "replace",   "targets", "excludes", "all",      "c_calls",
-        "exceptions",  "ring",      "tick_ns", "level",    "children", "meta",
-        "stdlib_dirs", "site_dirs", "own_dir", "home",     NULL,
+        "path",        "replace",    "targets", "excludes", "all",        "c_calls",
+        "exceptions",  "ring",       "tick_ns", "level",    "children",   "meta",
+        "stdlib_dirs", "site_dirs",  "own_dir", "home",     "line_times", "text_bytes",
+        "items",       "item_depth", NULL,
     };
     film_session_options options = {0};
     film_targets *targets = &options.targets;
@@ -144,11 +147,14 @@ recorder_start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
     int replace = 0, all = 0, c_calls = 0, exceptions = 1, children = 1;
     long long ring = 0, tick_ns = 16;
     long level = 0;
+    int line_times = 0;
+    unsigned int text_bytes = 0, items = 0, item_depth = 0;
 
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "U|$pOOpppLLlpOOOUU:start", KEYWORDS(names), &path, &replace,
-            &target_names, &excludes, &all, &c_calls, &exceptions, &ring, &tick_ns,
-            &level, &children, &meta, &stdlib_dirs, &site_dirs, &own_dir, &home) ||
+            args, kwargs, "U|$pOOpppLLlpOOOUUpIII:start", KEYWORDS(names), &path,
+            &replace, &target_names, &excludes, &all, &c_calls, &exceptions, &ring,
+            &tick_ns, &level, &children, &meta, &stdlib_dirs, &site_dirs, &own_dir,
+            &home, &line_times, &text_bytes, &items, &item_depth) ||
         !check_numbers(ring, tick_ns, level)) {
         return NULL;
     }
@@ -159,6 +165,10 @@ recorder_start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
     options.ring_bytes = (uint64_t)ring;
     options.tick_ns = (uint32_t)tick_ns;
     options.level = (uint32_t)level;
+    options.line_times = line_times != 0;
+    options.text_bytes = text_bytes;
+    options.items = items;
+    options.item_depth = item_depth;
     targets->all = all != 0;
     if (!copy_string(path, &options.path) ||
         !add_strings(target_names, &targets->targets, film_targets_add_name) ||
@@ -328,6 +338,7 @@ static PyMethodDef recorder_methods[] = {
     {"resume", recorder_resume, METH_NOARGS, "Ends a pause."},
     {"lost_control", recorder_lost_control, METH_O,
      "Notes in the recording that events may be missing."},
+    {"_plan", film_plan_show, METH_O, "The plan of a code object, for tests."},
     {NULL, NULL, 0, NULL},
 };
 

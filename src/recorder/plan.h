@@ -27,6 +27,12 @@
 /* The longest code that gets a plan, in code units: places are 16 bits. Longer code is
  * recorded at level lines, and told by info. */
 #define FILM_PLAN_MAX_UNITS 65000u
+/* The most variables and stack of a frame: FILM_ARGUMENT_IN_CELL is a bit above them.
+ */
+#define FILM_PLAN_MAX_SLOTS 0x7fff
+/* With an argument's slot: by the time of RESUME the value is in a cell in that slot.
+ */
+#define FILM_ARGUMENT_IN_CELL 0x8000u
 
 typedef enum film_write_kind {
     FILM_WRITE_FAST,      /* local `slot` */
@@ -50,18 +56,24 @@ typedef enum film_write_kind {
     FILM_DELETE_STACK_ITEM       /* top: key, then owner */
 } film_write_kind;
 
+typedef enum film_secrecy {
+    FILM_SECRECY_UNKNOWN = 0,
+    FILM_SECRECY_NONE = 1,
+    FILM_SECRECY_SECRET = 2 /* on the deny list */
+} film_secrecy;
+
 /* One write, in the order the instructions make them. */
 typedef struct film_write {
     uint8_t kind;    /* film_write_kind */
-    bool hidden;     /* the compiler's own: restores a comprehension's variable,
-                        clears `except ... as`: no event, unless it changes what the
-                        source shows (see plan_writes.c) */
+    bool hidden;     /* the compiler's own: gives a comprehension's variable back what
+                        it held, or a name made up (plan_writes.c): no event */
     bool cell_owner; /* ATTRIBUTE: the owner is in the cell in `slot` */
     uint16_t slot;
     uint16_t target;
     uint16_t place;      /* the storing instruction */
     uint16_t call_place; /* the CALL whose result is stored at once, else NO_PLACE */
     PyObject *name;      /* borrowed from co_names, interned; NULL: none */
+    uint8_t secrecy;     /* film_secrecy, of the name */
     uint32_t name_id;    /* string id in the recording, 0 until asked for */
     /* Attribute cache, filled by attributes.c. */
     PyTypeObject *type; /* identity only */
@@ -74,8 +86,9 @@ typedef struct film_exit {
     uint16_t place;
     uint16_t count;         /* writes before it */
     uint16_t count_entered; /* with the store itself, for code entered from within it: a
-                               finaliser runs after the slot was written */
-    const film_write *writes; /* borrowed from the plan; not const in their caches */
+                               finaliser runs after the slot was written. Not with
+                               attributes and NAMEs: there a setter may run before */
+    film_write *writes;     /* borrowed from the plan */
 } film_exit;
 
 /* Something a region loads and may change in place: a variable, or up to two attributes
@@ -100,7 +113,8 @@ typedef struct film_region {
     film_exit *stops;  /* most likely first */
     film_exit *inner;  /* returns and yields first */
     film_touch *touches;
-    film_write *before; /* the write read off the stack where it begins, or NULL */
+    film_write *before; /* the write read off the stack where it begins, or NULL. Its
+                           `place` is the store: an EXTENDED_ARG may lie before it */
 } film_region;
 
 enum film_place_flags {
@@ -119,10 +133,11 @@ typedef struct film_plan {
     uint16_t *owner;     /* by place: the instruction a cache entry belongs to */
     uint16_t *handler;   /* by place: where an exception raised here goes + 1; 0: out */
     uint8_t *flags;      /* by place: film_place_flags */
-    uint16_t *arguments; /* slots of the arguments, in order */
+    uint16_t *arguments; /* slots of the arguments, in order; some | IN_CELL */
     uint16_t argument_count;
     bool unknown_edges; /* set at run time: recorded instruction by instruction now */
-    void *memory;       /* everything above in one block or list, owned */
+    uint8_t *secret_slots; /* variables.c's: by slot, 1 on the deny list; NULL: none */
+    void *memory;          /* everything above in one block or list, owned */
 } film_plan;
 
 /* Plans `code`. NULL when memory is out, the code is too long or malformed: then its

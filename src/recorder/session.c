@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "recorder/capture.h"
 #include "recorder/code_registry.h"
 #include "recorder/exceptions.h"
 #include "recorder/fork.h"
@@ -17,6 +18,11 @@
 #include "recorder/thread_context.h"
 
 #define CHILD_NAME_TRIES 1000
+
+/* How much of a value is kept where nobody says: bytes of a text, items, levels. */
+#define TEXT_BYTES 256u
+#define ITEMS 32u
+#define ITEM_DEPTH 3u
 
 film_session film_the_session = {
     .token = FILM_TOKEN_OFF,
@@ -49,6 +55,48 @@ film_session_short_name(const char *path, char *to, size_t capacity)
     }
     (void)snprintf(to, capacity, "~%s", path + length);
     return to;
+}
+
+/* What level values needs; without memory for it the recording is one of lines. */
+static void
+begin_capture(void)
+{
+    const film_session_options *options = &film_the_session.options;
+    film_capture_limits limits = {
+        .text_bytes = options->text_bytes != 0 ? options->text_bytes : TEXT_BYTES,
+        .items = options->items != 0 ? options->items : ITEMS,
+        .depth = options->item_depth != 0 ? options->item_depth : ITEM_DEPTH,
+    };
+
+    film_the_session.unknown_edges = 0;
+    film_the_session.plans_missing = 0;
+    film_the_session.captures =
+        options->level >= FILM_LEVEL_VALUES && film_capture_begin(&limits);
+}
+
+/* The counts of level values, as facts about the recording. */
+static void
+end_capture(void)
+{
+    film_session *session = &film_the_session;
+    film_capture_counts counts = {0};
+    char numbers[3][24];
+    film_meta_pair pairs[] = {{"unknown_edges", numbers[0]},
+                              {"plans_missing", numbers[1]},
+                              {"values_cut", numbers[2]}};
+
+    if (!session->captures) {
+        return;
+    }
+    film_capture_end(&counts);
+    session->captures = false;
+    (void)snprintf(numbers[0], sizeof(numbers[0]), "%llu",
+                   (unsigned long long)session->unknown_edges);
+    (void)snprintf(numbers[1], sizeof(numbers[1]), "%llu",
+                   (unsigned long long)session->plans_missing);
+    (void)snprintf(numbers[2], sizeof(numbers[2]), "%llu",
+                   (unsigned long long)counts.cut);
+    film_writer_meta(session->writer, pairs, sizeof(pairs) / sizeof(pairs[0]));
 }
 
 /* A new token; with a new generation too, everything described so far is forgotten. */
@@ -121,6 +169,7 @@ open_writer(const char *path, bool replace, film_error *error)
             return status == FILM_OK ? FILM_IO : status;
         }
         renew(true);
+        begin_capture();
     }
     return status;
 }
@@ -145,6 +194,12 @@ forget(void)
 {
     film_session *session = &film_the_session;
 
+    if (session->captures) {
+        film_capture_counts counts;
+
+        film_capture_end(&counts);
+        session->captures = false;
+    }
     session->token = FILM_TOKEN_OFF;
     session->writer = NULL;
     session->paused = false;
@@ -272,6 +327,7 @@ film_session_stop(const film_string_list *meta, film_writer_stats *stats, char *
     }
     film_hooks_check_control();
     film_hooks_remove();
+    end_capture();
     if (meta != NULL) {
         write_meta(meta);
     }

@@ -19,6 +19,8 @@
 #include "recorder/targets.h"
 #include "writer/writer.h"
 
+enum film_level { FILM_LEVEL_CALLS, FILM_LEVEL_LINES, FILM_LEVEL_VALUES };
+
 typedef struct film_session_options {
     char *path; /* owned */
     bool replace;
@@ -27,7 +29,10 @@ typedef struct film_session_options {
     bool children;
     uint64_t ring_bytes;
     uint32_t tick_ns;
-    uint32_t level;
+    uint32_t level;  /* film_level */
+    bool line_times; /* a clock reading for each line */
+    uint32_t text_bytes, items,
+        item_depth;        /* how much of a value is kept; 0: default */
     char *home;            /* owned; shortened to ~ in file names, may be NULL */
     film_targets targets;  /* owned */
     film_string_list meta; /* owned: key, value, key, value ... */
@@ -50,6 +55,9 @@ typedef struct film_session {
     size_t base_length; /* of path: what the names of forked children begin with */
     char *child_path;   /* this file's name in a forked child, owned; else NULL */
     uint64_t started_ns;
+    /* Told by info: places a plan did not foresee, codes without a plan. */
+    uint64_t unknown_edges, plans_missing;
+    bool captures;    /* level values, with its tables in place */
     uint64_t counter; /* source of tokens and generations; never runs back */
     bool paused;
     /* Set in a forked child by fork.c: the writer is the parent's. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recorder/observe.h"
+
 /* How far a call looks for its recorded caller: code that is no target may lie between
  * (a callback from the standard library), but a deep recursion there must not make
  * every call walk it. */
@@ -241,13 +243,18 @@ film_stack_resume(film_context *context, const film_frame *frame, PyObject *code
     uint32_t site = film_stack_site(context, frame);
     uint64_t serial;
 
+    if (!film_observe_caller(context, frame)) {
+        return false;
+    }
     if (!film_generators_get(frame, code->id, &serial)) {
         return adopt(context, frame, code_object, code);
     }
-    if (!film_append_resume(context->thread, serial, code->id, unit, site)) {
+    if (!film_append_resume(context->thread, serial, code->id, unit, site) ||
+        !film_stack_push(context, frame, code_object, code, serial)) {
         return false;
     }
-    return film_stack_push(context, frame, code_object, code, serial);
+    film_observe_resumed(context, unit);
+    return true;
 }
 
 bool
@@ -257,6 +264,9 @@ film_stack_throw(film_context *context, const film_frame *frame, PyObject *code_
     uint32_t site = film_stack_site(context, frame);
     uint64_t serial;
 
+    if (!film_observe_caller(context, frame)) {
+        return false;
+    }
     if (!film_generators_get(frame, code->id, &serial)) {
         return adopt(context, frame, code_object, code);
     }
@@ -275,11 +285,17 @@ film_stack_exception(film_context *context, const film_frame *frame,
     if (!film_stack_focus(context, frame, code_object, code)) {
         return false;
     }
+    if (kind == FILM_KIND_RAISE && !film_observe_raise(context, frame, unit)) {
+        return false;
+    }
     if (!film_append_exception(context->thread, kind, unit, type, message)) {
         return false;
     }
     if (kind == FILM_KIND_UNWIND) {
         film_stack_end_top(context);
+    }
+    else if (kind == FILM_KIND_HANDLED) {
+        film_observe_handled(context, unit, FILM_PLAN_NO_PLACE);
     }
     return true;
 }

@@ -70,6 +70,11 @@ film_stack_push(film_context *context, const film_frame *frame,
     entry->serial = serial;
     entry->code_id = code->id;
     entry->suspends = code->suspends;
+    entry->plan = code->plan;
+    entry->region = NULL;
+    entry->pending = false;
+    entry->opcodes = false;
+    entry->initialises = code->initialises;
     return true;
 }
 
@@ -79,6 +84,9 @@ film_stack_end_top(film_context *context)
 {
     if (FILM_UNLIKELY(context->top->suspends)) {
         film_generators_remove(context->top->frame);
+    }
+    if (FILM_UNLIKELY(context->top->pending)) {
+        context->pending_count--;
     }
     context->top--;
 }

@@ -32,6 +32,7 @@ on_thread_death(void *pointer)
     }
     pthread_mutex_unlock(&film_the_session.lifecycle);
     free(context->entries);
+    free(context->pendings);
     memset(context, 0, sizeof(*context));
 }
 
@@ -80,6 +81,8 @@ begin_thread(film_context *context, const film_frame *frame)
     }
     film_thread_name(frame, name, sizeof(name));
     context->top = context->entries;
+    context->pending_count = 0;
+    context->returned = NULL;
     context->generation = film_the_session.generation;
     context->thread = film_writer_thread_begin(film_the_session.writer, name,
                                                (uint64_t)syscall(SYS_gettid));

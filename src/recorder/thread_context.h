@@ -15,6 +15,8 @@
 #include "recorder/session.h"
 #include "writer/append.h"
 
+#define FILM_TOLD_SLOTS 16u
+
 typedef struct film_stack_entry {
     const film_frame *frame;   /* identity only */
     const PyObject *code;      /* identity only */
@@ -23,13 +25,22 @@ typedef struct film_stack_entry {
     uint32_t code_id;
     bool suspends;
     /* Level values (observe.h); plan NULL: none of it holds. */
-    bool fresh;      /* a point's event follows for a line that was handled already */
-    bool dead;       /* an exception leaves the frame: its writes are told */
-    uint16_t done;   /* writes of the region told so far */
-    uint16_t raised; /* 3.11: place + 1 of the raise that led into the region */
+    bool fresh;       /* a point's event follows for a line that was handled already */
+    bool pending;     /* the newest of the context's pendings is this frame's */
+    bool initialises; /* an __init__: it gives `self` to its caller */
+    bool opcodes;     /* 3.11: we asked for the frame's opcode events */
+    bool dead;        /* 3.11: an exception leaves the frame: its writes are told */
+    uint16_t done;    /* writes of the region told so far */
+    uint16_t raised;  /* 3.11: place + 1 of the raise that led into the region */
+    uint32_t site;    /* the caller's place + 1 */
     struct film_plan *plan;     /* borrowed from the code's film_code */
     struct film_region *region; /* NULL: not known where the frame is */
+    /* What each variable was last told to hold, as a check word (objects.c); slots that
+     * share a place here only lose evidence. */
+    uint32_t told[FILM_TOLD_SLOTS];
 } film_stack_entry;
+
+typedef struct film_pending film_pending;
 
 typedef struct film_context {
     uint64_t token;         /* may append while it equals the session's */
@@ -38,8 +49,13 @@ typedef struct film_context {
     film_stack_entry *last; /* last entry there is room for */
     film_stack_entry *entries; /* owned */
     uint64_t generation;       /* of the recording `thread` belongs to */
-    const void *returned; /* identity only: what the last frame that ended gave to its
-                             caller; NULL once that caller went on */
+    const void *returned;   /* identity only: what the last frame that ended gave to its
+                               caller; NULL once that caller went on */
+    uint32_t returned_unit; /* where that caller stands */
+    uint32_t pending_count, pending_room;
+    film_pending *pendings; /* owned */
+    uint64_t stack_token;   /* the token `stack_id` was drawn for */
+    uint32_t stack_id;      /* names this stack in objects.c; 0: none yet */
 } film_context;
 
 /* initial-exec: one load, no call. The struct is small, so that it fits the room glibc

@@ -30,6 +30,7 @@
 #include "writer/writer.h"
 
 #define FILM_APPEND_TOKENS 60u /* bytes of tokens one row holds at most */
+#define FILM_APPEND_COUNT 30u  /* tokens one VALUES row holds at most */
 
 /* The part of a thread's state the hot path touches; the rest is thread.c's. */
 struct film_thread {

@@ -1,0 +1,367 @@
+/* attributes.c: see attributes.h and capture.h.
+ *
+ * The order of object.__setattr__: a data descriptor of the type comes first (a slot is
+ * one, and we know where it keeps its value; a property is one we must not call), then
+ * the instance's own attributes. A type is looked through by hand: the interpreter's
+ * lookup compares keys, which may be the program's own objects.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/attributes.h"
+
+#include <string.h>
+
+#include "recorder/capture.h"
+#include "recorder/capture_scalars.h"
+#include "recorder/compat_objects.h"
+
+/* Dicts whose keys are of all kinds are searched one by one, this far. */
+#define SEARCHED 1024
+
+/* How film_write.value_offset tells where the attribute is. */
+enum {
+    IN_INSTANCE = -1, /* in line or in the __dict__ */
+    IN_CLASS = -2,    /* the owner is a class: in its own dict */
+    TAKEN_OVER = -3,  /* a descriptor or __setattr__ has it */
+};
+
+static bool
+same_text(PyObject *one, PyObject *other)
+{
+    if (one == other) {
+        return true;
+    }
+    return PyUnicode_CheckExact(one) && PyUnicode_CheckExact(other) &&
+           PyUnicode_GET_LENGTH(one) == PyUnicode_GET_LENGTH(other) &&
+           PyUnicode_KIND(one) == PyUnicode_KIND(other) &&
+           memcmp(PyUnicode_DATA(one), PyUnicode_DATA(other),
+                  (size_t)PyUnicode_GET_LENGTH(one) * (size_t)PyUnicode_KIND(one)) == 0;
+}
+
+PyObject *
+film_dict_lookup(PyObject *dict, PyObject *name)
+{
+    film_pairs pairs;
+
+    if (dict == NULL || !PyDict_Check(dict)) {
+        return NULL;
+    }
+    film_pairs_of_dict(dict, &pairs);
+    if (pairs.texts != NULL && pairs.values == NULL && pairs.count > 8 &&
+        PyUnicode_CheckExact(name)) {
+        film_saved_error saved;
+        PyObject *found;
+
+        /* Exact strings on both sides: compared by CPython itself. */
+        film_compat_save_error(&saved);
+        found = PyDict_GetItemWithError(dict, name);
+        film_compat_restore_error(&saved);
+        return found;
+    }
+    for (Py_ssize_t index = 0; index < pairs.count; index++) {
+        PyObject *key, *value = film_pairs_get(&pairs, index, &key);
+
+        if (value != NULL && key == name) {
+            return value;
+        }
+        if (index >= SEARCHED) {
+            return NULL;
+        }
+    }
+    for (Py_ssize_t index = 0; index < pairs.count; index++) {
+        PyObject *key, *value = film_pairs_get(&pairs, index, &key);
+
+        if (value != NULL && same_text(key, name)) {
+            return value;
+        }
+    }
+    return NULL;
+}
+
+PyObject *
+film_dict_find(PyObject *dict, const char *name)
+{
+    film_pairs pairs;
+    size_t length = strlen(name);
+
+    if (dict == NULL || !PyDict_CheckExact(dict)) {
+        return NULL;
+    }
+    film_pairs_of_dict(dict, &pairs);
+    if (pairs.texts == NULL) {
+        return NULL;
+    }
+    for (Py_ssize_t index = 0; index < pairs.count; index++) {
+        PyObject *key, *value = film_pairs_get(&pairs, index, &key);
+
+        if (value != NULL && PyUnicode_IS_COMPACT_ASCII(key) &&
+            (size_t)PyUnicode_GET_LENGTH(key) == length &&
+            memcmp(PyUnicode_DATA(key), name, length) == 0) {
+            return value;
+        }
+    }
+    return NULL;
+}
+
+bool
+film_dict_item(PyObject *dict, PyObject *key, PyObject **value)
+{
+    film_pairs pairs;
+
+    film_pairs_of_dict(dict, &pairs);
+    if (pairs.texts == NULL) {
+        /* A key of another kind may have its own __eq__: all of them must be scalars,
+         * which is worth finding out for small dicts only. */
+        Py_ssize_t last = pairs.count;
+
+        if (last > 256) {
+            return false;
+        }
+        for (Py_ssize_t index = 0; index < last; index++) {
+            PyObject *other, *item = film_pairs_get(&pairs, index, &other);
+
+            if (item != NULL && !film_is_scalar(other)) {
+                return false;
+            }
+        }
+    }
+    else if (!PyUnicode_CheckExact(key)) {
+        *value = NULL; /* strings only: no scalar of another type equals one */
+        return true;
+    }
+    {
+        film_saved_error saved;
+
+        /* Exact types on both sides: hashed and compared by CPython itself. */
+        film_compat_save_error(&saved);
+        *value = PyDict_GetItemWithError(dict, key);
+        film_compat_restore_error(&saved);
+    }
+    return true;
+}
+
+/* --- positions -------------------------------------------------------------------- */
+
+static int32_t
+pairs_hint(const film_pairs *pairs, const PyObject *name, const PyObject *value)
+{
+    Py_ssize_t last = pairs->count < SEARCHED ? pairs->count : SEARCHED;
+
+    for (Py_ssize_t index = 0; index < last; index++) {
+        PyObject *key, *kept = film_pairs_get(pairs, index, &key);
+
+        if (kept == value && (name == NULL || key == name)) {
+            return (int32_t)index;
+        }
+    }
+    return FILM_HINT_NONE;
+}
+
+static bool
+pairs_hold(const film_pairs *pairs, int32_t hint, const PyObject *value)
+{
+    PyObject *key;
+
+    return hint < pairs->count && film_pairs_get(pairs, hint, &key) == value;
+}
+
+int32_t
+film_attribute_hint(PyObject *owner, const PyObject *name, const PyObject *value)
+{
+    const film_type *type = film_type_of(Py_TYPE(owner));
+    film_pairs pairs;
+
+    for (unsigned index = 0; index < type->slot_count; index++) {
+        Py_ssize_t offset = type->slots[index].offset;
+
+        if (type->slots[index].name == name && offset < FILM_HINT_SLOT &&
+            *(PyObject **)((char *)owner + offset) == value) {
+            return FILM_HINT_SLOT + (int32_t)offset;
+        }
+    }
+    if (type->content == FILM_CONTENT_CLASS) {
+        PyObject *dict = film_type_dict((PyTypeObject *)owner);
+
+        return dict == NULL ? FILM_HINT_NONE : film_dict_hint(dict, name, value);
+    }
+    return film_pairs_of_object(owner, &pairs) ? pairs_hint(&pairs, name, value)
+                                               : FILM_HINT_NONE;
+}
+
+bool
+film_attribute_holds(PyObject *owner, int32_t hint, const PyObject *value)
+{
+    film_pairs pairs;
+
+    if (hint < 0) {
+        return false;
+    }
+    if (hint >= FILM_HINT_SLOT) {
+        /* The type's layout does not change; that it is the same type is known. */
+        return *(PyObject **)((char *)owner + (hint - FILM_HINT_SLOT)) == value;
+    }
+    if (PyType_Check(owner)) {
+        PyObject *dict = film_type_dict((PyTypeObject *)owner);
+
+        return dict != NULL && film_dict_holds(dict, hint, value);
+    }
+    return film_pairs_of_object(owner, &pairs) && pairs_hold(&pairs, hint, value);
+}
+
+int32_t
+film_dict_hint(PyObject *dict, const PyObject *name, const PyObject *value)
+{
+    film_pairs pairs;
+
+    film_pairs_of_dict(dict, &pairs);
+    return pairs_hint(&pairs, name, value);
+}
+
+bool
+film_dict_holds(PyObject *dict, int32_t hint, const PyObject *value)
+{
+    film_pairs pairs;
+
+    film_pairs_of_dict(dict, &pairs);
+    return hint >= 0 && pairs_hold(&pairs, hint, value);
+}
+
+bool
+film_dict_has_key(PyObject *dict, int32_t position, const PyObject *key)
+{
+    film_pairs pairs;
+    PyObject *kept;
+
+    film_pairs_of_dict(dict, &pairs);
+    if (position < pairs.count && film_pairs_get(&pairs, position, &kept) != NULL &&
+        kept == key) {
+        return true;
+    }
+    /* Positions move down when the dict is made anew. */
+    for (Py_ssize_t index = 0; index < pairs.count && index < position; index++) {
+        if (film_pairs_get(&pairs, index, &kept) != NULL && kept == key) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- film_attribute_read -----------------------------------------------------------
+ */
+
+/* What the type and its bases hold under `name`. */
+static PyObject *
+lookup_in_type(PyTypeObject *type, PyObject *name)
+{
+    PyObject *mro = type->tp_mro;
+
+    if (mro == NULL || !PyTuple_CheckExact(mro)) {
+        return NULL;
+    }
+    for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(mro); index++) {
+        PyObject *base = PyTuple_GET_ITEM(mro, index);
+        PyObject *found;
+
+        if (!PyType_Check(base)) {
+            continue;
+        }
+        found = film_dict_lookup(film_type_dict((PyTypeObject *)base), name);
+        if (found != NULL) {
+            return found;
+        }
+    }
+    return NULL;
+}
+
+/* Where attribute `name` of instances of `type` is kept. */
+static int32_t
+locate(PyTypeObject *type, PyObject *name)
+{
+    PyObject *found;
+
+    if (type->tp_setattro != PyObject_GenericSetAttr &&
+        type->tp_setattro != PyType_Type.tp_setattro &&
+        type->tp_setattro != PyModule_Type.tp_setattro) {
+        return TAKEN_OVER;
+    }
+    found = lookup_in_type(type, name);
+    if (found != NULL && Py_TYPE(found) == &PyMemberDescr_Type) {
+        const PyMemberDef *member = ((PyMemberDescrObject *)found)->d_member;
+
+        if (member->type == T_OBJECT_EX && member->offset >= 0 &&
+            member->offset < FILM_HINT_SLOT &&
+            PyType_IsSubtype(type, ((PyDescrObject *)found)->d_type)) {
+            return (int32_t)member->offset;
+        }
+        return TAKEN_OVER;
+    }
+    if (found != NULL && Py_TYPE(found)->tp_descr_set != NULL) {
+        return TAKEN_OVER;
+    }
+    return PyType_FastSubclass(type, Py_TPFLAGS_TYPE_SUBCLASS) ? IN_CLASS : IN_INSTANCE;
+}
+
+/* By the position of last time, else by a search that finds the position. */
+static PyObject *
+read_pairs(film_write *write, const film_pairs *pairs)
+{
+    int32_t index = write->value_index;
+
+    if (FILM_LIKELY(pairs->texts != NULL)) {
+        if (FILM_LIKELY(index >= 0 && index < pairs->count &&
+                        pairs->texts[index].me_key == write->name)) {
+            return pairs->values != NULL ? pairs->values[index]
+                                         : pairs->texts[index].me_value;
+        }
+        for (index = 0; index < pairs->count; index++) {
+            PyObject *key = pairs->texts[index].me_key;
+
+            if (key == write->name || (key != NULL && same_text(key, write->name))) {
+                write->value_index = index;
+                return pairs->values != NULL ? pairs->values[index]
+                                             : pairs->texts[index].me_value;
+            }
+        }
+    }
+    return NULL;
+}
+
+PyObject *
+film_attribute_read(film_write *write, PyObject *owner, bool *via)
+{
+    PyTypeObject *type = Py_TYPE(owner);
+    PyObject *const *values;
+    PyDictKeysObject *keys;
+    PyObject *dict;
+    film_pairs pairs;
+
+    *via = false;
+    if (FILM_UNLIKELY(write->type != type || write->type_version == 0 ||
+                      write->type_version != type->tp_version_tag)) {
+        write->type = type;
+        write->value_index = -1;
+        write->value_offset = locate(type, write->name);
+        write->type_version = type->tp_version_tag;
+    }
+    if (write->value_offset >= 0) {
+        return *(PyObject **)((char *)owner + write->value_offset);
+    }
+    if (write->value_offset == TAKEN_OVER) {
+        *via = true;
+        return NULL;
+    }
+    if (write->value_offset == IN_CLASS) {
+        return film_dict_lookup(film_type_dict((PyTypeObject *)owner), write->name);
+    }
+    dict = film_object_dict(owner, &values, &keys);
+    if (values != NULL) {
+        film_pairs_of_keys(keys, values, &pairs);
+        return read_pairs(write, &pairs);
+    }
+    if (dict == NULL || !PyDict_Check(dict)) {
+        return NULL;
+    }
+    film_pairs_of_dict(dict, &pairs);
+    if (pairs.texts == NULL || pairs.count > 32) {
+        return film_dict_lookup(dict, write->name);
+    }
+    return read_pairs(write, &pairs);
+}

@@ -1,0 +1,330 @@
+/* capture_types.c: see capture_types.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/capture_types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/redact.h"
+#include "recorder/attributes.h"
+#include "recorder/capture_arrays.h"
+#include "recorder/compat_objects.h"
+#include "recorder/session.h"
+#include "recorder/text.h"
+
+#define TYPES 1024u
+#define NAME_BYTES 200u
+#define MAX_SLOTS 256u
+
+film_name *film_the_names;
+static film_type *types;
+static film_type passing; /* a type that has no version: worked out each time */
+
+bool
+film_types_begin(void)
+{
+    if (film_the_names == NULL) {
+        film_the_names = calloc(FILM_NAMES, sizeof(*film_the_names));
+    }
+    if (types == NULL) {
+        types = calloc(TYPES, sizeof(*types));
+    }
+    if (film_the_names == NULL || types == NULL) {
+        film_types_end();
+        return false;
+    }
+    for (size_t index = 0; index < FILM_NAMES; index++) {
+        film_the_names[index].hash = -1;
+    }
+    return true;
+}
+
+void
+film_types_end(void)
+{
+    for (size_t index = 0; types != NULL && index < TYPES; index++) {
+        free(types[index].slots);
+    }
+    free(passing.slots);
+    passing = (film_type){0};
+    free(types);
+    types = NULL;
+    free(film_the_names);
+    film_the_names = NULL;
+}
+
+/* --- names ------------------------------------------------------------------------ */
+
+static bool
+text_is_secret(PyObject *name)
+{
+    char text[NAME_BYTES + 1];
+    size_t length = film_text_copy(name, text, NAME_BYTES, NULL);
+
+    return film_redact_is_secret_name(text, length);
+}
+
+/* The place of a name in the cache, filled in; NULL: it has no hash yet. */
+static film_name *
+known_name(PyObject *name)
+{
+    Py_hash_t hash = ((PyASCIIObject *)name)->hash;
+    uint32_t length = (uint32_t)PyUnicode_GET_LENGTH(name);
+    film_name *known = &film_the_names[(size_t)hash % FILM_NAMES];
+
+    if (hash == -1) {
+        return NULL;
+    }
+    if (known->hash != hash || known->length != length) {
+        *known =
+            (film_name){.hash = hash, .length = length, .secret = text_is_secret(name)};
+    }
+    return known;
+}
+
+bool
+film_name_is_secret_slow(PyObject *name)
+{
+    const film_name *known = known_name(name);
+
+    return known == NULL ? text_is_secret(name) : known->secret;
+}
+
+static uint32_t
+text_id(PyObject *name)
+{
+    char text[NAME_BYTES + 1];
+    size_t length = film_text_copy(name, text, NAME_BYTES, NULL);
+
+    return film_writer_string(film_the_session.writer, text, length);
+}
+
+uint32_t
+film_name_id(PyObject *name)
+{
+    film_name *known;
+
+    if (!PyUnicode_CheckExact(name)) {
+        return film_writer_string(film_the_session.writer, "?", 1);
+    }
+    known = known_name(name);
+    if (known == NULL) {
+        return text_id(name);
+    }
+    if (known->id == 0) {
+        known->id = text_id(name);
+    }
+    return known->id;
+}
+
+uint32_t
+film_last_name_id(const char *text)
+{
+    const char *dot = strrchr(text, '.');
+    size_t length;
+
+    if (dot != NULL && dot[1] != '\0') {
+        text = dot + 1;
+    }
+    length = strlen(text);
+    if (length > NAME_BYTES) {
+        length = NAME_BYTES;
+        while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80) {
+            length--; /* not within a character */
+        }
+    }
+    return film_writer_string(film_the_session.writer, text, length);
+}
+
+/* --- types ------------------------------------------------------------------------ */
+
+/* The C type made for collections.deque: its name alone can be had by any class. */
+static bool
+is_deque(const PyTypeObject *type)
+{
+    PyObject *modules, *module, *found;
+
+    if (strcmp(type->tp_name, "collections.deque") != 0 || type->tp_itemsize != 0 ||
+        type->tp_basicsize < (Py_ssize_t)sizeof(film_deque)) {
+        return false;
+    }
+    modules = PyImport_GetModuleDict(); /* borrowed */
+    module = film_dict_find(modules, "_collections");
+    if (module == NULL || !PyModule_CheckExact(module)) {
+        return false;
+    }
+    found = film_dict_find(PyModule_GetDict(module), "deque");
+    return found == (const PyObject *)type;
+}
+
+static bool
+has_attributes(PyTypeObject *type)
+{
+    return (type->tp_flags & Py_TPFLAGS_MANAGED_DICT) != 0 || type->tp_dictoffset != 0;
+}
+
+static film_content
+content_of(PyTypeObject *type)
+{
+    static const struct {
+        PyTypeObject *type;
+        film_content content;
+    } exact[] = {
+        {&PyList_Type, FILM_CONTENT_LIST},
+        {&PyTuple_Type, FILM_CONTENT_TUPLE},
+        {&PyDict_Type, FILM_CONTENT_DICT},
+        {&PySet_Type, FILM_CONTENT_SET},
+        {&PyFrozenSet_Type, FILM_CONTENT_FROZENSET},
+        {&PyByteArray_Type, FILM_CONTENT_BYTEARRAY},
+        {&PyFunction_Type, FILM_CONTENT_FUNCTION},
+        {&PyMethod_Type, FILM_CONTENT_METHOD},
+        {&PyCFunction_Type, FILM_CONTENT_BUILTIN},
+        {&PyModule_Type, FILM_CONTENT_MODULE},
+    };
+
+    for (size_t index = 0; index < sizeof(exact) / sizeof(exact[0]); index++) {
+        if (exact[index].type == type) {
+            return exact[index].content;
+        }
+    }
+    if (PyType_FastSubclass(type, Py_TPFLAGS_TYPE_SUBCLASS)) {
+        return FILM_CONTENT_CLASS;
+    }
+    if (PyType_FastSubclass(type, Py_TPFLAGS_BASE_EXC_SUBCLASS)) {
+        return FILM_CONTENT_EXCEPTION;
+    }
+    if (is_deque(type)) {
+        return FILM_CONTENT_DEQUE;
+    }
+    if (film_array_is_array(type)) {
+        return FILM_CONTENT_ARRAY;
+    }
+    if (film_array_is_tensor(type)) {
+        return FILM_CONTENT_TENSOR;
+    }
+    return FILM_CONTENT_OPAQUE;
+}
+
+/* Adds the members of __slots__ that `base` itself defines. */
+static void
+add_slots(film_type *known, PyTypeObject *base, film_slot *slots)
+{
+    PyObject *dict = film_type_dict(base);
+    film_pairs pairs;
+
+    if ((base->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0 || dict == NULL) {
+        return;
+    }
+    film_pairs_of_dict(dict, &pairs);
+    for (Py_ssize_t index = 0; index < pairs.count; index++) {
+        PyObject *key, *value = film_pairs_get(&pairs, index, &key);
+        const PyMemberDef *member;
+
+        if (value == NULL || Py_TYPE(value) != &PyMemberDescr_Type ||
+            !PyUnicode_CheckExact(key) || known->slot_count == MAX_SLOTS) {
+            continue;
+        }
+        member = ((PyMemberDescrObject *)value)->d_member;
+        if (member->type == T_OBJECT_EX && ((PyDescrObject *)value)->d_type == base) {
+            slots[known->slot_count++] = (film_slot){
+                .offset = member->offset,
+                .name = key,
+                .name_id = film_name_id(key),
+                .secret = film_name_is_secret(key),
+            };
+        }
+    }
+}
+
+static void
+find_slots(film_type *known, PyTypeObject *type)
+{
+    film_slot slots[MAX_SLOTS];
+    PyObject *mro = type->tp_mro;
+
+    if (mro == NULL || !PyTuple_CheckExact(mro)) {
+        return;
+    }
+    for (Py_ssize_t index = PyTuple_GET_SIZE(mro); index > 0; index--) {
+        PyObject *base = PyTuple_GET_ITEM(mro, index - 1);
+
+        if (PyType_Check(base)) {
+            add_slots(known, (PyTypeObject *)base, slots);
+        }
+    }
+    if (known->slot_count > 0) {
+        known->slots = malloc(known->slot_count * sizeof(*slots));
+        if (known->slots == NULL) {
+            known->slot_count = 0;
+            return;
+        }
+        memcpy(known->slots, slots, known->slot_count * sizeof(*slots));
+    }
+}
+
+/* True when a class statement has defined one of these itself. */
+static bool
+has_own_items(PyTypeObject *type)
+{
+    PyObject *mro = type->tp_mro;
+
+    for (Py_ssize_t index = 0;
+         mro != NULL && PyTuple_CheckExact(mro) && index < PyTuple_GET_SIZE(mro);
+         index++) {
+        PyObject *base = PyTuple_GET_ITEM(mro, index), *dict;
+
+        if (!PyType_Check(base) ||
+            (((PyTypeObject *)base)->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0) {
+            continue;
+        }
+        dict = film_type_dict((PyTypeObject *)base);
+        for (int name = 0; name < 2; name++) {
+            PyObject *found =
+                film_dict_find(dict, name == 0 ? "__setitem__" : "__delitem__");
+
+            if (found != NULL && Py_TYPE(found) == &PyFunction_Type) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void
+learn_type(film_type *known, PyTypeObject *type)
+{
+    free(known->slots);
+    *known = (film_type){
+        .type = type,
+        .version = type->tp_version_tag,
+        .name_id = film_last_name_id(type->tp_name),
+        .heap = (type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0,
+        .content = (uint8_t)content_of(type),
+    };
+    known->own_items = known->heap && has_own_items(type);
+    if (known->content == FILM_CONTENT_OPAQUE && known->heap) {
+        find_slots(known, type);
+    }
+    if (known->content == FILM_CONTENT_OPAQUE &&
+        (known->slot_count > 0 || has_attributes(type))) {
+        known->content = FILM_CONTENT_INSTANCE;
+    }
+}
+
+const film_type *
+film_type_of(PyTypeObject *type)
+{
+    uint64_t hash = ((uint64_t)(uintptr_t)type >> 4) * UINT64_C(0x9e3779b97f4a7c15);
+    film_type *known = &types[hash >> 54];
+
+    if (FILM_LIKELY(known->type == type &&
+                    (!known->heap || known->version == type->tp_version_tag))) {
+        return known;
+    }
+    /* Without a version nothing would tell that it changed. */
+    if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0 && type->tp_version_tag == 0) {
+        known = &passing;
+    }
+    learn_type(known, type);
+    return known;
+}

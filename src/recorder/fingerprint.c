@@ -1,0 +1,492 @@
+/* fingerprint.c: see fingerprint.h.
+ *
+ * Each item gives a word of its own, salted with its index, key or name, and the words
+ * are added: no item waits for the one before it, which is what makes a list of ten
+ * cost 10 ns, and what one store does to the sum can be told without all the rest.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/fingerprint.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "recorder/attributes.h"
+#include "recorder/capture_arrays.h"
+#include "recorder/capture_scalars.h"
+#include "recorder/compat_objects.h"
+
+#define GOLDEN UINT64_C(0x9e3779b97f4a7c15)
+#define SALT_INT UINT64_C(0x1d8e4e27c47d124f)
+#define SALT_FLOAT UINT64_C(0xa54ff53a5f1d36f1)
+#define SALT_TEXT UINT64_C(0x510e527fade682d1)
+#define SHORT_TEXT 16
+
+typedef struct film_walk {
+    int64_t left; /* items that may still be looked at */
+    bool flat;
+} film_walk;
+
+static uint64_t
+content_word(film_walk *walk, PyObject *object, film_content content, uint32_t levels);
+
+/* Adds an item's word at its place. */
+static inline uint64_t
+placed(uint64_t word, uint64_t place)
+{
+    word = (word ^ place * GOLDEN) * UINT64_C(0xff51afd7ed558ccd);
+    return (word ^ word >> 32) * UINT64_C(0xc4ceb9fe1a85ec53);
+}
+
+/* All bytes of a short text in two words. */
+static inline uint64_t
+short_text_word(const char *text, size_t length)
+{
+    uint64_t first = 0, last = 0;
+
+    if (length >= 8) {
+        memcpy(&first, text, 8);
+        memcpy(&last, text + length - 8, 8);
+    }
+    else if (length >= 4) {
+        uint32_t head, tail;
+
+        memcpy(&head, text, 4);
+        memcpy(&tail, text + length - 4, 4);
+        first = head;
+        last = tail;
+    }
+    else {
+        for (size_t index = 0; index < length; index++) {
+            first = first << 8 | (uint8_t)text[index];
+        }
+    }
+    first = (first ^ SALT_TEXT) * GOLDEN;
+    return ((first ^ first >> 32) + last) * UINT64_C(0xff51afd7ed558ccd) + length;
+}
+
+static film_content
+nested_content(const PyTypeObject *type)
+{
+    if (type == &PyList_Type) {
+        return FILM_CONTENT_LIST;
+    }
+    if (type == &PyTuple_Type) {
+        return FILM_CONTENT_TUPLE;
+    }
+    if (type == &PyDict_Type) {
+        return FILM_CONTENT_DICT;
+    }
+    if (type == &PySet_Type) {
+        return FILM_CONTENT_SET;
+    }
+    if (type == &PyFrozenSet_Type) {
+        return FILM_CONTENT_FROZENSET;
+    }
+    if (type == &PyByteArray_Type) {
+        return FILM_CONTENT_BYTEARRAY;
+    }
+    return FILM_CONTENT_OPAQUE;
+}
+
+/* The word of an item that is no small number and no short text. */
+static uint64_t
+other_word(film_walk *walk, PyObject *item, uint32_t levels)
+{
+    const PyTypeObject *type = Py_TYPE(item);
+    uint64_t address = (uint64_t)(uintptr_t)item;
+    film_content content;
+
+    if (film_is_scalar(item)) {
+        if (type == &PyUnicode_Type) {
+            walk->left -= PyUnicode_GET_LENGTH(item) / 64;
+        }
+        return film_scalar_word(item);
+    }
+    content = nested_content(type);
+    if (content == FILM_CONTENT_OPAQUE) {
+        if (levels == 0) {
+            walk->flat = false; /* who knows */
+        }
+        else if (film_content_is_value(
+                     (film_content)film_type_of(Py_TYPE(item))->content)) {
+            content = (film_content)film_type_of(Py_TYPE(item))->content;
+        }
+    }
+    if (content != FILM_CONTENT_OPAQUE) {
+        walk->flat = false;
+        if (levels > 0) {
+            return content_word(walk, item, content, levels) ^ address;
+        }
+    }
+    return address ^ (uint64_t)(uintptr_t)type * GOLDEN;
+}
+
+static inline uint64_t
+item_word(film_walk *walk, PyObject *item, uint32_t levels)
+{
+    const PyTypeObject *type;
+    int64_t number;
+
+    if (FILM_UNLIKELY(item == NULL)) {
+        return 0;
+    }
+    type = Py_TYPE(item);
+    if (type == &PyLong_Type && film_long_small(item, &number)) {
+        return ((uint64_t)number ^ SALT_INT) * GOLDEN;
+    }
+    if (type == &PyFloat_Type) {
+        uint64_t bits;
+
+        memcpy(&bits, &((PyFloatObject *)item)->ob_fval, sizeof(bits));
+        return bits ^ SALT_FLOAT;
+    }
+    if (type == &PyUnicode_Type && PyUnicode_IS_COMPACT_ASCII(item) &&
+        PyUnicode_GET_LENGTH(item) <= SHORT_TEXT) {
+        return short_text_word(PyUnicode_DATA(item),
+                               (size_t)PyUnicode_GET_LENGTH(item));
+    }
+    return other_word(walk, item, levels);
+}
+
+static uint64_t
+array_word(film_walk *walk, PyObject *const *items, Py_ssize_t count, uint32_t levels)
+{
+    uint64_t sum = (uint64_t)count * GOLDEN;
+
+    for (Py_ssize_t index = 0; index < count && walk->left > 0; index++) {
+        walk->left--;
+        sum += placed(item_word(walk, items[index], levels), (uint64_t)index + 1);
+    }
+    return sum;
+}
+
+/* By key, not by place. */
+static inline uint64_t
+pair_word(film_walk *walk, PyObject *key, PyObject *value, uint32_t levels)
+{
+    return placed(item_word(walk, value, levels), item_word(walk, key, levels));
+}
+
+static uint64_t
+dict_word(film_walk *walk, PyObject *dict, uint32_t levels)
+{
+    uint64_t sum = (uint64_t)film_dict_length(dict) * GOLDEN;
+    film_pairs pairs;
+
+    film_pairs_of_dict(dict, &pairs);
+    for (Py_ssize_t index = 0; index < pairs.count && walk->left > 0; index++) {
+        PyObject *key, *value = film_pairs_get(&pairs, index, &key);
+
+        walk->left--;
+        if (value != NULL) {
+            sum += pair_word(walk, key, value, levels);
+        }
+    }
+    return sum;
+}
+
+static uint64_t
+set_word(film_walk *walk, PyObject *set, uint32_t levels)
+{
+    Py_ssize_t positions = film_set_positions(set);
+    uint64_t sum = (uint64_t)((PySetObject *)set)->used * GOLDEN;
+
+    for (Py_ssize_t index = 0; index < positions && walk->left > 0; index++) {
+        PyObject *member = film_set_get(set, index);
+
+        walk->left--;
+        if (member != NULL) {
+            sum += placed(item_word(walk, member, levels), 1);
+        }
+    }
+    return sum;
+}
+
+static uint64_t
+deque_word(film_walk *walk, PyObject *deque, uint32_t levels)
+{
+    film_deque_cursor cursor = film_deque_begin(deque);
+    uint64_t sum = (uint64_t)Py_SIZE(deque) * GOLDEN, place = 0;
+    PyObject *item;
+
+    while (walk->left > 0 && (item = film_deque_next(&cursor)) != NULL) {
+        walk->left--;
+        sum += placed(item_word(walk, item, levels), ++place);
+    }
+    return sum;
+}
+
+static uint64_t
+bytearray_word(film_walk *walk, PyObject *object)
+{
+    size_t length = (size_t)Py_SIZE(object), used = length;
+    size_t room = (size_t)walk->left * 16; /* 16 bytes cost less than an item */
+
+    if (used > room) {
+        used = room;
+        walk->left = 0;
+    }
+    else {
+        walk->left -= (int64_t)(used / 16) + 1;
+    }
+    return film_digest_mix(film_hash(PyByteArray_AS_STRING(object), used), length);
+}
+
+static uint64_t
+instance_word(film_walk *walk, PyObject *object)
+{
+    const film_type *type = film_type_of(Py_TYPE(object));
+    film_pairs pairs;
+    uint64_t sum = 1;
+
+    for (unsigned index = 0; index < type->slot_count; index++) {
+        sum += placed(
+            item_word(walk, *(PyObject **)((char *)object + type->slots[index].offset),
+                      0),
+            index + 1);
+    }
+    if (!film_pairs_of_object(object, &pairs)) {
+        return sum;
+    }
+    /* By name, not by place: the same attributes may move from the instance into a
+     * __dict__. */
+    for (Py_ssize_t index = 0; index < pairs.count && walk->left > 0; index++) {
+        PyObject *key, *value = film_pairs_get(&pairs, index, &key);
+
+        walk->left--;
+        if (value != NULL) {
+            sum += placed(item_word(walk, value, 0), (uint64_t)(uintptr_t)key);
+        }
+    }
+    return sum;
+}
+
+static uint64_t
+shape_word(PyObject *object, film_content content)
+{
+    film_array array;
+    uint64_t sum;
+
+    if (!(content == FILM_CONTENT_ARRAY ? film_array_read(object, &array)
+                                        : film_tensor_read(object, &array))) {
+        return 0;
+    }
+    sum = (uint64_t)(uintptr_t)array.dtype;
+    for (int index = 0; index < array.dimensions; index++) {
+        sum = film_digest_mix(sum, (uint64_t)array.shape[index]);
+    }
+    return film_digest_mix(sum, (uint64_t)array.dimensions);
+}
+
+static uint64_t
+content_word(film_walk *walk, PyObject *object, film_content content, uint32_t levels)
+{
+    uint32_t below = levels - 1;
+
+    switch (content) {
+    case FILM_CONTENT_LIST:
+        return array_word(walk, ((PyListObject *)object)->ob_item, Py_SIZE(object),
+                          below);
+    case FILM_CONTENT_TUPLE:
+        return array_word(walk, ((PyTupleObject *)object)->ob_item, Py_SIZE(object),
+                          below);
+    case FILM_CONTENT_DICT:
+        return dict_word(walk, object, below);
+    case FILM_CONTENT_SET:
+    case FILM_CONTENT_FROZENSET:
+        return set_word(walk, object, below);
+    case FILM_CONTENT_DEQUE:
+        return deque_word(walk, object, below);
+    case FILM_CONTENT_BYTEARRAY:
+        return bytearray_word(walk, object);
+    case FILM_CONTENT_ARRAY:
+    case FILM_CONTENT_TENSOR:
+        return shape_word(object, content);
+    case FILM_CONTENT_INSTANCE:
+        return instance_word(walk, object);
+    case FILM_CONTENT_OPAQUE:
+    case FILM_CONTENT_EXCEPTION:
+    case FILM_CONTENT_FUNCTION:
+    case FILM_CONTENT_METHOD:
+    case FILM_CONTENT_BUILTIN:
+    case FILM_CONTENT_CLASS:
+    case FILM_CONTENT_MODULE:
+        break;
+    }
+    return 0;
+}
+
+int64_t
+film_content_length(PyObject *object, film_content content)
+{
+    switch (content) {
+    case FILM_CONTENT_LIST:
+    case FILM_CONTENT_TUPLE:
+    case FILM_CONTENT_DEQUE:
+    case FILM_CONTENT_BYTEARRAY:
+        return (int64_t)Py_SIZE(object);
+    case FILM_CONTENT_DICT:
+        return (int64_t)film_dict_length(object);
+    case FILM_CONTENT_SET:
+    case FILM_CONTENT_FROZENSET:
+        return (int64_t)((PySetObject *)object)->used;
+    case FILM_CONTENT_OPAQUE:
+    case FILM_CONTENT_ARRAY:
+    case FILM_CONTENT_TENSOR:
+    case FILM_CONTENT_INSTANCE:
+    case FILM_CONTENT_EXCEPTION:
+    case FILM_CONTENT_FUNCTION:
+    case FILM_CONTENT_METHOD:
+    case FILM_CONTENT_BUILTIN:
+    case FILM_CONTENT_CLASS:
+    case FILM_CONTENT_MODULE:
+        break;
+    }
+    return -1;
+}
+
+film_fingerprint
+film_fingerprint_of(PyObject *object, film_content content, uint32_t levels)
+{
+    film_walk walk = {.left = FILM_FINGERPRINT_ITEMS, .flat = true};
+    film_fingerprint result;
+
+    result.length = film_content_length(object, content);
+    result.word = content_word(&walk, object, content, levels == 0 ? 1 : levels);
+    result.flat = walk.flat;
+    result.cut = walk.left <= 0;
+    return result;
+}
+
+/* --- what a store will do -----------------------------------------------------------
+ */
+
+/* An exact int that is an index of the list; -1: none. */
+static Py_ssize_t
+list_index(PyObject *list, PyObject *key)
+{
+    int64_t index;
+
+    if (Py_TYPE(key) != &PyLong_Type || !film_long_small(key, &index)) {
+        return -1;
+    }
+    if (index < 0) {
+        index += Py_SIZE(list);
+    }
+    return index >= 0 && index < Py_SIZE(list) ? (Py_ssize_t)index : -1;
+}
+
+static bool
+list_store(film_walk *walk, PyObject *list, Py_ssize_t index, PyObject *value,
+           uint32_t levels, film_store_effect *effect)
+{
+    PyObject **items = ((PyListObject *)list)->ob_item;
+
+    effect->delta =
+        0 - placed(item_word(walk, items[index], levels), (uint64_t)index + 1);
+    if (value != NULL) {
+        effect->delta += placed(item_word(walk, value, levels), (uint64_t)index + 1);
+        return true;
+    }
+    /* What follows moves down. */
+    for (Py_ssize_t next = index + 1; next < Py_SIZE(list); next++) {
+        uint64_t word = item_word(walk, items[next], levels);
+
+        if (--walk->left <= 0) {
+            return false;
+        }
+        effect->delta +=
+            placed(word, (uint64_t)next) - placed(word, (uint64_t)next + 1);
+    }
+    effect->delta -= GOLDEN;
+    effect->growth = -1;
+    return true;
+}
+
+static bool
+dict_store(film_walk *walk, PyObject *dict, PyObject *key, PyObject *value,
+           uint32_t levels, film_store_effect *effect)
+{
+    PyObject *old;
+
+    /* Keys that are the program's own objects are compared by its own code. */
+    if (!film_is_scalar(key) || !film_dict_item(dict, key, &old)) {
+        return false;
+    }
+    if (old == NULL && value == NULL) {
+        return false; /* it will raise */
+    }
+    if (old != NULL) {
+        effect->delta -= pair_word(walk, key, old, levels);
+        effect->growth--;
+    }
+    if (value != NULL) {
+        effect->delta += pair_word(walk, key, value, levels);
+        effect->growth++;
+    }
+    effect->delta += (uint64_t)effect->growth * GOLDEN;
+    return true;
+}
+
+static bool
+attribute_store(film_walk *walk, PyObject *object, PyObject *name, PyObject *value,
+                film_store_effect *effect)
+{
+    const film_type *type = film_type_of(Py_TYPE(object));
+    uint64_t place = (uint64_t)(uintptr_t)name;
+    PyObject *old = NULL;
+    film_pairs pairs;
+    unsigned slot = 0;
+
+    while (slot < type->slot_count && type->slots[slot].name != name) {
+        slot++;
+    }
+    if (slot < type->slot_count) {
+        old = *(PyObject **)((char *)object + type->slots[slot].offset);
+        place = slot + 1;
+        effect->delta = placed(item_word(walk, value, 0), place) -
+                        placed(item_word(walk, old, 0), place);
+        return true;
+    }
+    if (film_pairs_of_object(object, &pairs)) {
+        for (Py_ssize_t index = 0; index < pairs.count && old == NULL; index++) {
+            PyObject *key, *kept = film_pairs_get(&pairs, index, &key);
+
+            if (key == name) {
+                old = kept;
+            }
+        }
+    }
+    if (old != NULL) {
+        effect->delta -= placed(item_word(walk, old, 0), place);
+    }
+    if (value != NULL) {
+        effect->delta += placed(item_word(walk, value, 0), place);
+    }
+    return true;
+}
+
+bool
+film_fingerprint_store(PyObject *owner, film_content content, uint32_t levels,
+                       PyObject *name, PyObject *key, PyObject *value,
+                       film_store_effect *effect)
+{
+    film_walk walk = {.left = FILM_FINGERPRINT_ITEMS, .flat = true};
+    uint32_t below = levels == 0 ? 0 : levels - 1;
+    bool known = false;
+
+    *effect = (film_store_effect){0};
+    if (name != NULL) {
+        known = content == FILM_CONTENT_INSTANCE &&
+                attribute_store(&walk, owner, name, value, effect);
+    }
+    else if (content == FILM_CONTENT_LIST && key != NULL) {
+        Py_ssize_t index = list_index(owner, key);
+
+        known = index >= 0 && list_store(&walk, owner, index, value, below, effect);
+    }
+    else if (content == FILM_CONTENT_DICT && key != NULL) {
+        known = dict_store(&walk, owner, key, value, below, effect);
+    }
+    effect->flat = walk.flat;
+    return known && walk.left > 0;
+}

@@ -1,0 +1,46 @@
+/* fingerprint.h: 64 bits that stand for the content of an object.
+ *
+ * Scalars count by value, other objects by address and type, containers within
+ * containers by their content too, as deep as a snapshot shows them. What an instance's
+ * attributes hold counts one level deep.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_RECORDER_FINGERPRINT_H
+#define FILMSTRIP_RECORDER_FINGERPRINT_H
+
+#include "recorder/compat.h"
+
+#include "recorder/capture_types.h"
+
+/* Items looked at for one fingerprint: some 30 us. */
+#define FILM_FINGERPRINT_ITEMS 16384
+
+typedef struct film_fingerprint {
+    uint64_t word;
+    int64_t length; /* len() of a container; -1: none */
+    bool flat;      /* no container within */
+    bool cut;       /* not all of it was looked at */
+} film_fingerprint;
+
+/* `levels`: of containers whose content counts, 1 for `object` alone. */
+film_fingerprint
+film_fingerprint_of(PyObject *object, film_content content, uint32_t levels);
+
+typedef struct film_store_effect {
+    uint64_t delta; /* to add to the word */
+    int64_t growth; /* of the length */
+    bool flat;      /* neither value nor key is a container */
+} film_store_effect;
+
+/* What a store that is about to happen will do to the fingerprint of `owner`: of
+ * attribute `name`, or of item `key`; value NULL: a delete. False: not known without
+ * looking at all of it. */
+bool
+film_fingerprint_store(PyObject *owner, film_content content, uint32_t levels,
+                       PyObject *name, PyObject *key, PyObject *value,
+                       film_store_effect *effect);
+
+/* len() of a container, -1 for anything else. */
+int64_t
+film_content_length(PyObject *object, film_content content);
+
+#endif

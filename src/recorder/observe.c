@@ -1,0 +1,552 @@
+/* observe.c: see observe.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/observe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "recorder/capture.h"
+#include "recorder/pending.h"
+#include "recorder/variables.h"
+
+/* A place in the table of a code's plan; cache entries belong to their instruction. */
+static inline uint32_t
+instruction_of(const film_plan *plan, uint32_t unit)
+{
+    return unit < plan->unit_count ? plan->owner[unit] : FILM_PLAN_NO_PLACE;
+}
+
+static inline film_region *
+region_at(const film_plan *plan, uint32_t unit)
+{
+    uint16_t number = unit < plan->unit_count ? plan->region_at[unit] : 0;
+
+    return number == 0 ? NULL : &plan->regions[number - 1];
+}
+
+/* The plan has no such edge: nothing is guessed, the frame is found again at its next
+ * line, and info tells. */
+static void
+note_unknown_edge(film_stack_entry *entry)
+{
+    film_the_session.unknown_edges++;
+    entry->plan->unknown_edges = true;
+}
+
+static inline void
+enter_region(film_stack_entry *entry, film_region *region)
+{
+    entry->region = region;
+    entry->done = 0;
+    entry->fresh = false;
+    entry->dead = false;
+    entry->raised = 0;
+}
+
+/* The value stored is the result of the call that has just come back to this frame. */
+static inline bool
+is_in_flight(const film_context *context, film_stack_entry *entry,
+             const film_write *write)
+{
+    return write->call_place != FILM_PLAN_NO_PLACE && context->returned != NULL &&
+           instruction_of(entry->plan, context->returned_unit) == write->call_place;
+}
+
+/* The name of a local where it is on the deny list, else NULL. */
+static inline PyObject *
+secret_local(film_stack_entry *entry, uint32_t slot)
+{
+    if (FILM_LIKELY(entry->plan->secret_slots == NULL)) {
+        return NULL;
+    }
+    return film_name_of_secret_slot(entry, slot);
+}
+
+static inline bool
+tell_local(film_context *context, film_stack_entry *entry, const film_frame *frame,
+           const film_write *write, bool cell)
+{
+    film_holder holder = {.kind = cell ? FILM_HOLDER_CELL : FILM_HOLDER_SLOT,
+                          .entry = entry,
+                          .slot = write->slot,
+                          .in_flight = is_in_flight(context, entry, write)};
+    PyObject *value = film_frame_local(frame, write->slot);
+    uint8_t tokens[FILM_TOKEN_MAX], *end;
+
+    if (cell) {
+        value = film_cell_content(value);
+    }
+    end =
+        film_capture(context, value, &holder, secret_local(entry, write->slot), tokens);
+    return film_append_set(context->thread, FILM_SET_LOCAL, write->slot, tokens,
+                           (size_t)(end - tokens));
+}
+
+static bool
+tell_name(film_context *context, film_stack_entry *entry, const film_frame *frame,
+          film_write *write)
+{
+    film_holder holder = {.kind = FILM_HOLDER_NAMESPACE,
+                          .owner = film_namespace_of(frame, write->kind),
+                          .name = write->name,
+                          .in_flight = is_in_flight(context, entry, write)};
+    PyObject *value =
+        holder.owner == NULL ? NULL : film_dict_lookup(holder.owner, write->name);
+    uint8_t tokens[FILM_TOKEN_MAX], *end;
+
+    end = film_capture(context, value, &holder, film_secret_name(write), tokens);
+    return film_append_set(context->thread, film_namespace_form(frame, write->kind),
+                           film_write_name_id(write), tokens, (size_t)(end - tokens));
+}
+
+/* The object whose attribute is written: in a local, or in the cell there. */
+static inline PyObject *
+owner_of(const film_frame *frame, const film_write *write)
+{
+    PyObject *owner = film_frame_local(frame, write->slot);
+
+    return write->cell_owner ? film_cell_content(owner) : owner;
+}
+
+static inline film_holder
+owner_holder(film_stack_entry *entry, const film_write *write)
+{
+    return (film_holder){.kind =
+                             write->cell_owner ? FILM_HOLDER_CELL : FILM_HOLDER_SLOT,
+                         .entry = entry,
+                         .slot = write->slot};
+}
+
+static bool
+tell_attribute(film_context *context, film_stack_entry *entry, const film_frame *frame,
+               film_write *write)
+{
+    PyObject *owner = owner_of(frame, write);
+    film_holder holder = owner_holder(entry, write);
+    uint8_t tokens[FILM_APPEND_TOKENS], *end;
+    film_set_form form = FILM_SET_ATTRIBUTE;
+    PyObject *value;
+    bool via;
+
+    if (owner == NULL) {
+        return true; /* the plan keeps the owner's variable: cannot be */
+    }
+    value = film_attribute_read(write, owner, &via);
+    end = film_capture_owner(context, owner, &holder, tokens);
+    if (FILM_UNLIKELY(via)) {
+        form = FILM_SET_ATTRIBUTE_VIA;
+    }
+    holder = (film_holder){.kind = FILM_HOLDER_ATTRIBUTE,
+                           .owner = owner,
+                           .name = write->name,
+                           .in_flight = is_in_flight(context, entry, write)};
+    end = film_capture(context, value, &holder, film_secret_name(write), end);
+    if (!film_append_set(context->thread, form, film_write_name_id(write), tokens,
+                         (size_t)(end - tokens))) {
+        return false;
+    }
+    film_capture_told(owner);
+    return true;
+}
+
+static bool
+tell_delete(film_context *context, film_stack_entry *entry, const film_frame *frame,
+            film_write *write)
+{
+    uint8_t tokens[FILM_TOKEN_MAX], *end = tokens;
+    film_holder holder;
+    PyObject *owner;
+
+    switch (write->kind) {
+    case FILM_DELETE_FAST:
+    case FILM_DELETE_CELL:
+        return film_append_delete(context->thread, FILM_SET_LOCAL, write->slot, tokens,
+                                  0);
+    case FILM_DELETE_ATTRIBUTE:
+        owner = owner_of(frame, write);
+        if (owner == NULL) {
+            return true;
+        }
+        holder = owner_holder(entry, write);
+        end = film_capture_owner(context, owner, &holder, tokens);
+        if (!film_append_delete(context->thread, FILM_SET_ATTRIBUTE,
+                                film_write_name_id(write), tokens,
+                                (size_t)(end - tokens))) {
+            return false;
+        }
+        film_capture_told(owner);
+        return true;
+    default:
+        return film_append_delete(context->thread,
+                                  film_namespace_form(frame, write->kind),
+                                  film_write_name_id(write), tokens, 0);
+    }
+}
+
+static inline bool
+tell(film_context *context, film_stack_entry *entry, const film_frame *frame,
+     film_write *write)
+{
+    if (FILM_UNLIKELY(write->hidden)) {
+        return true;
+    }
+    switch ((film_write_kind)write->kind) {
+    case FILM_WRITE_FAST:
+        return tell_local(context, entry, frame, write, false);
+    case FILM_WRITE_CELL:
+        return tell_local(context, entry, frame, write, true);
+    case FILM_WRITE_ATTRIBUTE:
+        return tell_attribute(context, entry, frame, write);
+    case FILM_WRITE_GLOBAL:
+    case FILM_WRITE_NAME:
+        return tell_name(context, entry, frame, write);
+    case FILM_DELETE_FAST:
+    case FILM_DELETE_CELL:
+    case FILM_DELETE_GLOBAL:
+    case FILM_DELETE_NAME:
+    case FILM_DELETE_ATTRIBUTE:
+        return tell_delete(context, entry, frame, write);
+    case FILM_WRITE_STACK_FAST:
+    case FILM_WRITE_STACK_NAME:
+    case FILM_WRITE_STACK_ATTRIBUTE:
+    case FILM_WRITE_STACK_ITEM:
+    case FILM_WRITE_STACK_SLICE:
+    case FILM_DELETE_STACK_ATTRIBUTE:
+    case FILM_DELETE_STACK_ITEM:
+        break; /* pending.c's: never in an exit's list */
+    }
+    return true;
+}
+
+/* The writes of an exit from the first that was not told on, up to `count`. */
+static inline bool
+tell_up_to(film_context *context, film_stack_entry *entry, const film_frame *frame,
+           const film_exit *exit, uint32_t count)
+{
+    for (uint32_t index = entry->done; index < count; index++) {
+        if (FILM_UNLIKELY(!tell(context, entry, frame, &exit->writes[index]))) {
+            return false;
+        }
+        entry->done = (uint16_t)(index + 1);
+    }
+    return true;
+}
+
+static bool
+tell_change(film_context *context, PyObject *value, const film_holder *holder)
+{
+    uint8_t token[FILM_TOKEN_MAX], *end = token;
+    int64_t length_before;
+    bool cut;
+
+    if (FILM_LIKELY(!film_capture_changed(context, value, holder, &end, &length_before,
+                                          &cut))) {
+        return true;
+    }
+    return film_append_change(context->thread, token, (size_t)(end - token),
+                              length_before, cut);
+}
+
+/* What the region loads and may have changed in place. */
+static bool
+tell_touches(film_context *context, film_stack_entry *entry, const film_frame *frame)
+{
+    const film_region *region = entry->region;
+
+    for (uint32_t index = 0; index < region->touch_count; index++) {
+        film_touch *touch = &region->touches[index];
+        film_holder holder;
+        PyObject *value = film_touch_resolve(entry, frame, touch, &holder);
+
+        if (value != NULL && !film_value_is_constant(value) &&
+            FILM_UNLIKELY(!tell_change(context, value, &holder))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static inline bool
+tell_pending(film_context *context, film_stack_entry *entry)
+{
+    return FILM_LIKELY(!entry->pending) || film_pending_settle(context, entry);
+}
+
+/* The frame has reached `unit`, where a region begins. */
+static bool
+arrive(film_context *context, film_stack_entry *entry, const film_frame *frame,
+       uint32_t unit)
+{
+    film_region *region = entry->region;
+
+    if (region != NULL) {
+        film_exit *exit = region->stops;
+
+        if (!tell_pending(context, entry)) {
+            return false;
+        }
+        if (FILM_UNLIKELY(region->stop_count == 0 || exit->place != unit)) {
+            exit = film_exit_find(region->stops, region->stop_count, unit);
+            if (exit == NULL) {
+                exit = film_exit_find(region->inner, region->inner_count, unit);
+            }
+        }
+        if (FILM_UNLIKELY(exit == NULL)) {
+            note_unknown_edge(entry);
+        }
+        else if (!tell_up_to(context, entry, frame, exit, exit->count)) {
+            return false;
+        }
+        if (region->touch_count != 0 && !tell_touches(context, entry, frame)) {
+            return false;
+        }
+    }
+    context->returned = NULL;
+    return true;
+}
+
+static inline bool
+begin_region(film_context *context, film_stack_entry *entry, const film_frame *frame,
+             uint32_t unit)
+{
+    film_region *region = region_at(entry->plan, unit);
+
+    enter_region(entry, region);
+    if (FILM_UNLIKELY(region != NULL && region->before != NULL)) {
+        return film_pending_begin(context, entry, frame, region->before);
+    }
+    return true;
+}
+
+bool
+film_observe_line(film_context *context, const film_frame *frame, uint32_t unit)
+{
+    film_stack_entry *entry = context->top;
+    bool timed = film_the_session.options.line_times;
+
+    if (entry->plan == NULL) {
+        return film_append_line(context->thread, unit, timed);
+    }
+    if (!arrive(context, entry, frame, unit) ||
+        !film_append_line(context->thread, unit, timed) ||
+        !begin_region(context, entry, frame, unit)) {
+        return false;
+    }
+    /* At a point both events come, the line's first. */
+    entry->fresh = entry->region != NULL && entry->region->point;
+    return true;
+}
+
+bool
+film_observe_point(film_context *context, const film_frame *frame, uint32_t unit)
+{
+    film_stack_entry *entry = context->top;
+
+    if (entry->fresh) {
+        entry->fresh = false;
+        return true;
+    }
+    return arrive(context, entry, frame, unit) &&
+           begin_region(context, entry, frame, unit);
+}
+
+/* An event within the region: the writes before it. `entered`: code runs from within
+ * the instruction, which may be a store whose slot is written already. */
+static bool
+tell_inside(film_context *context, film_stack_entry *entry, const film_frame *frame,
+            uint32_t unit, bool entered)
+{
+    film_region *region = entry->region;
+    uint32_t place;
+    film_exit *exit;
+
+    if (region == NULL) {
+        return true;
+    }
+    place = instruction_of(entry->plan, unit);
+    if (FILM_UNLIKELY(entry->pending) && place != region->before->place &&
+        !film_pending_settle(context, entry)) {
+        return false;
+    }
+    exit = film_exit_find(region->inner, region->inner_count, place);
+    if (FILM_UNLIKELY(exit == NULL)) {
+        /* 3.11: after an exception event the unwinding may still close generators
+         * while the frame shows the raise. */
+        if (!entered || entry->raised != place + 1) {
+            note_unknown_edge(entry);
+        }
+        return true;
+    }
+    return tell_up_to(context, entry, frame, exit,
+                      entered ? exit->count_entered : exit->count);
+}
+
+bool
+film_observe_caller(film_context *context, const film_frame *callee)
+{
+    film_stack_entry *entry = context->top;
+    const film_region *region = entry->region;
+
+    if (FILM_LIKELY(region == NULL || (!region->early && !entry->pending &&
+                                       entry->frame == film_frame_caller(callee) &&
+                                       !film_frame_is_from_c(callee)))) {
+        return true;
+    }
+    return tell_inside(context, entry, entry->frame,
+                       film_frame_unit(entry->frame, entry->first), true);
+}
+
+/* The arguments, in rows before the call's own. */
+static bool
+tell_arguments(film_context *context, film_stack_entry *entry, const film_frame *frame)
+{
+    const film_plan *plan = entry->plan;
+    uint8_t tokens[FILM_APPEND_TOKENS + FILM_TOKEN_MAX], *end = tokens;
+    uint32_t count = 0;
+
+    for (uint32_t index = 0; index < plan->argument_count; index++) {
+        uint32_t slot = plan->arguments[index] & ~FILM_ARGUMENT_IN_CELL;
+        film_holder holder = {.kind = FILM_HOLDER_SLOT, .entry = entry, .slot = slot};
+        PyObject *value = film_frame_local(frame, (int)slot);
+
+        if (FILM_UNLIKELY(plan->arguments[index] & FILM_ARGUMENT_IN_CELL)) {
+            holder.kind = FILM_HOLDER_CELL;
+            value = film_cell_content(value);
+        }
+        end = film_capture(context, value, &holder, secret_local(entry, slot), end);
+        count++;
+        if (end - tokens > (ptrdiff_t)(FILM_APPEND_TOKENS - FILM_TOKEN_MAX) ||
+            count == FILM_APPEND_COUNT) {
+            if (!film_append_values(context->thread, count, tokens,
+                                    (size_t)(end - tokens))) {
+                return false;
+            }
+            end = tokens;
+            count = 0;
+        }
+    }
+    return count == 0 ||
+           film_append_values(context->thread, count, tokens, (size_t)(end - tokens));
+}
+
+bool
+film_observe_call(film_context *context, const film_frame *frame, PyObject *code_object,
+                  const film_code *code)
+{
+    uint32_t site = film_stack_site(context, frame);
+    uint64_t serial = film_thread_next_frame(context->thread);
+    film_stack_entry *entry;
+
+    if (!film_observe_caller(context, frame) ||
+        !film_stack_push(context, frame, code_object, code, serial)) {
+        return false;
+    }
+    entry = context->top;
+    entry->site = site;
+    if (!tell_arguments(context, entry, frame) ||
+        !film_append_call(context->thread, code->id, site)) {
+        context->top--;
+        return false;
+    }
+    enter_region(entry, entry->plan->entry);
+    if (FILM_UNLIKELY(code->suspends)) {
+        film_generators_put(frame, serial, code->id);
+    }
+    return true;
+}
+
+void
+film_observe_resumed(film_context *context, uint32_t unit)
+{
+    film_stack_entry *entry = context->top;
+
+    if (entry->plan != NULL) {
+        enter_region(entry, region_at(entry->plan, unit));
+    }
+}
+
+bool
+film_observe_leave(film_context *context, const film_frame *frame, PyObject *value)
+{
+    film_stack_entry *entry = context->top;
+    film_holder holder = {.kind = FILM_HOLDER_NONE};
+    uint8_t token[FILM_TOKEN_MAX], *end;
+
+    if (!tell_inside(context, entry, frame, film_frame_unit(frame, entry->first),
+                     false)) {
+        return false;
+    }
+    if (entry->region != NULL && entry->region->touch_count != 0 &&
+        !tell_touches(context, entry, frame)) {
+        return false;
+    }
+    end = film_capture(context, value, &holder, NULL, token);
+    return film_append_values(context->thread, 1, token, (size_t)(end - token));
+}
+
+void
+film_observe_ended(film_context *context, PyObject *value)
+{
+    film_stack_entry *entry = context->top;
+
+    if (entry->initialises) {
+        value = film_frame_local(entry->frame, 0);
+    }
+    else if (film_frame_is_from_c(entry->frame)) {
+        value = NULL; /* C code may drop it and give something else */
+    }
+    context->returned_unit = entry->site - 1;
+    film_capture_returned(context, value);
+}
+
+bool
+film_observe_raise(film_context *context, const film_frame *frame, uint32_t unit)
+{
+    film_stack_entry *entry = context->top;
+
+    if (entry->plan == NULL) {
+        return true;
+    }
+    if (FILM_UNLIKELY(entry->pending) && entry->region != NULL &&
+        instruction_of(entry->plan, unit) == entry->region->before->place) {
+        film_pending_drop(context, entry); /* the store itself has raised */
+    }
+    if (!tell_inside(context, entry, frame, unit, false)) {
+        return false;
+    }
+    return entry->region == NULL || entry->region->touch_count == 0 ||
+           tell_touches(context, entry, frame);
+}
+
+void
+film_observe_handled(film_context *context, uint32_t unit, uint32_t raised_at)
+{
+    film_stack_entry *entry = context->top;
+
+    if (entry->plan == NULL) {
+        return;
+    }
+    film_pending_drop(context, entry);
+    enter_region(entry, region_at(entry->plan, unit));
+    if (raised_at != FILM_PLAN_NO_PLACE) {
+        entry->raised = (uint16_t)(instruction_of(entry->plan, raised_at) + 1);
+    }
+}
+
+bool
+film_observe_unwind(film_context *context, const film_frame *frame)
+{
+    film_stack_entry *entry = context->top;
+    film_exit *exit;
+
+    if (entry->plan == NULL || entry->dead || entry->region == NULL) {
+        return true;
+    }
+    exit = film_exit_find(entry->region->stops, entry->region->stop_count,
+                          FILM_PLAN_UNWINDS);
+    if (exit == NULL) {
+        note_unknown_edge(entry);
+        return true;
+    }
+    return tell_up_to(context, entry, frame, exit, exit->count);
+}

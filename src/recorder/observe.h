@@ -1,0 +1,84 @@
+/* observe.h: the writes of a frame, told at its next event, as its code's plan says.
+ *
+ * Each function belongs to one kind of event and is called by both backends, for
+ * targets that have a plan, with the event's frame on top of the stack and before the
+ * event's own row. All return false when a row was not written (film_stack_may_retry).
+ * Nothing here runs code of the program or keeps a reference. Threads: the context's
+ * own, with the GIL. SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_RECORDER_OBSERVE_H
+#define FILMSTRIP_RECORDER_OBSERVE_H
+
+#include "recorder/compat.h"
+
+#include "recorder/plan.h"
+#include "recorder/stack.h"
+
+/* A frame begins: the caller's writes so far, the arguments, the call. */
+bool
+film_observe_call(film_context *context, const film_frame *frame, PyObject *code_object,
+                  const film_code *code);
+
+/* A suspended frame that has just become the top goes on at `unit`. */
+void
+film_observe_resumed(film_context *context, uint32_t unit);
+
+/* Before a frame other than the top's begins or goes on: what the top wrote so far. */
+bool
+film_observe_caller(film_context *context, const film_frame *callee);
+
+/* The top frame returns or yields `value`; its writes, then the value. */
+bool
+film_observe_leave(film_context *context, const film_frame *frame, PyObject *value);
+
+/* The top frame has ended (its entry is still there): what it gives to its caller keeps
+ * its serial. */
+void
+film_observe_ended(film_context *context, PyObject *value);
+
+/* An exception is raised or raised again at `unit`. */
+bool
+film_observe_raise(film_context *context, const film_frame *frame, uint32_t unit);
+
+/* An exception is about to be handled at `unit`; raised_at: 3.11, else NO_PLACE. */
+void
+film_observe_handled(film_context *context, uint32_t unit, uint32_t raised_at);
+
+/* 3.11: the frame ends by an exception; a RERAISE told nothing. */
+bool
+film_observe_unwind(film_context *context, const film_frame *frame);
+
+/* A line begins at `unit`. Its row is written too. */
+bool
+film_observe_line(film_context *context, const film_frame *frame, uint32_t unit);
+
+/* An instruction is about to run: the writes so far if it is an observation point. */
+bool
+film_observe_point(film_context *context, const film_frame *frame, uint32_t unit);
+
+/* The same for a frame with or without a plan; ends: it does not go on. */
+static inline bool
+film_observe_leaving(film_context *context, const film_frame *frame, PyObject *value,
+                     bool ends)
+{
+    if (FILM_LIKELY(context->top->plan == NULL)) {
+        return true;
+    }
+    if (!film_observe_leave(context, frame, value)) {
+        return false;
+    }
+    if (ends) {
+        film_observe_ended(context, value);
+    }
+    return true;
+}
+
+/* True when opcode events are needed until the next line (3.11). */
+static inline bool
+film_observe_wants_opcodes(const film_context *context)
+{
+    const film_region *region = context->top->region;
+
+    return region != NULL && region->points_ahead;
+}
+
+#endif

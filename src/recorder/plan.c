@@ -1,0 +1,399 @@
+/* plan.c: makes a plan of a draft: the tables of plan.h, in memory of their own.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/plan.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "recorder/plan_draft.h"
+
+/* Memory the plan keeps: blocks in a list, given out from the start. */
+struct film_arena_block {
+    film_arena_block *next;
+    size_t used, size;
+    _Alignas(16) unsigned char bytes[];
+};
+
+#define ARENA_BLOCK_BYTES 2000u
+
+void *
+film_draft_keep(film_draft *draft, size_t count, size_t bytes)
+{
+    film_arena_block *block = draft->arena;
+    size_t wanted;
+    void *result;
+
+    if (__builtin_mul_overflow(count, bytes, &wanted) || wanted > SIZE_MAX / 4) {
+        return NULL;
+    }
+    wanted = (wanted + 15u) & ~(size_t)15u;
+    if (block == NULL || block->size - block->used < wanted) {
+        size_t size = block == NULL ? ARENA_BLOCK_BYTES : block->size * 2;
+
+        size = size < wanted ? wanted : size;
+        block = film_alloc(sizeof(*block) + size);
+        if (block == NULL) {
+            return NULL;
+        }
+        block->size = size;
+        block->next = draft->arena;
+        draft->arena = block;
+    }
+    result = block->bytes + block->used;
+    block->used += wanted;
+    return result;
+}
+
+static void
+free_arena(film_arena_block *block)
+{
+    while (block != NULL) {
+        film_arena_block *next = block->next;
+
+        film_free(block);
+        block = next;
+    }
+}
+
+static int
+compare_reaches(const void *left, const void *right)
+{
+    uint32_t one = ((const film_reach *)left)->index;
+    uint32_t other = ((const film_reach *)right)->index;
+
+    return one < other ? -1 : one > other;
+}
+
+/* Lays the writes of a list out in an array, which all lists it continues share. */
+static bool
+lay_out_list(film_draft *draft, uint32_t node)
+{
+    film_write *array;
+    uint32_t length = draft->nodes[node].length;
+
+    if (node == 0 || draft->nodes[node].continued || draft->nodes[node].array != NULL) {
+        return true;
+    }
+    array = film_draft_keep(draft, length, sizeof(film_write));
+    if (array == NULL) {
+        return false;
+    }
+    for (; node != 0; node = draft->nodes[node].before) {
+        film_node *part = &draft->nodes[node];
+
+        array[part->length - 1] = draft->writes[part->write];
+        if (part->uncertain) {
+            array[part->length - 1].call_place = FILM_PLAN_NO_PLACE;
+        }
+        if (part->array == NULL) {
+            part->array = array;
+        }
+    }
+    return true;
+}
+
+/* Lays out the lists of a region, the longest only: each walk makes nodes of its own,
+ * so no other region has them. */
+static bool
+lay_out_lists(film_draft *draft, const film_reach *reaches, uint32_t count)
+{
+    for (uint32_t at = 0; at < count; at++) {
+        uint32_t node = draft->nodes[reaches[at].after].before;
+
+        while (node != 0 && !draft->nodes[node].continued) {
+            draft->nodes[node].continued = true;
+            node = draft->nodes[node].before;
+        }
+    }
+    for (uint32_t at = 0; at < count; at++) {
+        if (!lay_out_list(draft, reaches[at].after)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static film_exit
+make_exit(const film_draft *draft, uint32_t place, const film_reach *reach)
+{
+    const film_node *list = &draft->nodes[reach->after];
+    uint16_t count = draft->nodes[reach->node].length;
+
+    return (film_exit){
+        .place = (uint16_t)place,
+        .count = count,
+        .count_entered = count,
+        .writes = list->array,
+    };
+}
+
+/* True when the variable is written before the old value is let go, and nothing else
+ * can run before. */
+static bool
+is_written_first(const film_draft *draft, const film_made *made)
+{
+    if (made->count != 1 || made->before != FILM_NONE) {
+        return false;
+    }
+    switch (draft->writes[made->first].kind) {
+    case FILM_WRITE_FAST:
+    case FILM_WRITE_CELL:
+    case FILM_WRITE_GLOBAL:
+    case FILM_DELETE_FAST:
+    case FILM_DELETE_CELL:
+    case FILM_DELETE_GLOBAL:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Exits for the places an event can come from: returns and yields first. */
+static bool
+make_inner(film_draft *draft, const film_flow_region *flow, film_region *region)
+{
+    const film_reach *states = &draft->reaches[flow->states];
+    uint32_t count = 0;
+
+    region->inner = film_draft_keep(draft, flow->state_count, sizeof(film_exit));
+    if (region->inner == NULL) {
+        return false;
+    }
+    for (int returns = 1; returns >= 0; returns--) {
+        for (uint32_t state = 0; state < flow->state_count; state++) {
+            const film_instruction *here =
+                &draft->bytecode.instructions[states[state].index];
+            film_exit *exit = &region->inner[count];
+
+            if ((here->form == FILM_FORM_RETURN) != (returns == 1) ||
+                ((here->traits & FILM_OP_QUIET) != 0 && !here->marked)) {
+                continue;
+            }
+            *exit = make_exit(draft, here->place, &states[state]);
+            if (is_written_first(draft, &draft->made[states[state].index])) {
+                exit->count_entered = (uint16_t)(exit->count + 1);
+            }
+            count++;
+        }
+    }
+    region->inner_count = (uint16_t)count;
+    return true;
+}
+
+/* The place of a stop, and its rank: forward from the region first, the nearest. */
+static uint32_t
+stop_place(const film_draft *draft, const film_reach *stop)
+{
+    return stop->index == FILM_NONE ? FILM_PLAN_UNWINDS
+                                    : draft->bytecode.instructions[stop->index].place;
+}
+
+static bool
+make_stops(film_draft *draft, const film_flow_region *flow, film_region *region)
+{
+    const film_reach *stops = &draft->reaches[flow->stops];
+    uint32_t count = 0;
+
+    region->stops = film_draft_keep(draft, flow->stop_count, sizeof(film_exit));
+    if (region->stops == NULL) {
+        return false;
+    }
+    /* In order of their places: those behind the region's start, the others, and last
+     * an unwinding. */
+    for (int forward = 1; forward >= 0; forward--) {
+        for (uint32_t stop = 0; stop < flow->stop_count; stop++) {
+            uint32_t place = stop_place(draft, &stops[stop]);
+
+            if ((place > region->place) == (forward == 1)) {
+                region->stops[count++] = make_exit(draft, place, &stops[stop]);
+                region->points_ahead |=
+                    place != FILM_PLAN_UNWINDS && draft->points[stops[stop].index];
+            }
+        }
+    }
+    region->stop_count = (uint16_t)count;
+    return true;
+}
+
+/* True for an instruction from which the interpreter may go straight into another
+ * frame. Code entered by way of C (finalisers, setters) is told apart at run time. */
+static bool
+may_enter(const film_instruction *instruction)
+{
+    if ((instruction->traits & FILM_OP_CALLS) != 0 ||
+        instruction->form == FILM_FORM_LOAD_METHOD) {
+        return true;
+    }
+    return (instruction->traits & (FILM_OP_QUIET | FILM_OP_LEAVES | FILM_OP_ENDS)) ==
+               0 &&
+           instruction->form != FILM_FORM_LOAD_FAST &&
+           instruction->form != FILM_FORM_STORE_LOAD_FAST;
+}
+
+static bool
+make_region(film_draft *draft, film_flow_region *flow, film_region *region)
+{
+    const film_bytecode *bytecode = &draft->bytecode;
+    const film_made *made = &draft->made[flow->index];
+    film_reach *states = &draft->reaches[flow->states];
+
+    if (!flow->planned) {
+        return false;
+    }
+    region->place = bytecode->instructions[flow->index].place;
+    region->point = draft->points[flow->index];
+    qsort(states, flow->state_count, sizeof(*states), compare_reaches);
+    qsort(&draft->reaches[flow->stops], flow->stop_count, sizeof(*states),
+          compare_reaches);
+    for (uint32_t state = 0; state < flow->state_count; state++) {
+        region->early |= states[state].node != 0 &&
+                         may_enter(&bytecode->instructions[states[state].index]);
+    }
+    if (made->before != FILM_NONE) {
+        region->before = film_draft_keep(draft, 1, sizeof(film_write));
+        if (region->before == NULL) {
+            return false;
+        }
+        *region->before = draft->writes[made->before];
+    }
+    /* A stop's list is that behind one of the states. */
+    return lay_out_lists(draft, states, flow->state_count) &&
+           make_inner(draft, flow, region) && make_stops(draft, flow, region) &&
+           film_draft_find_touches(draft, flow, region);
+}
+
+/* The tables by place, and the arguments. */
+static bool
+make_tables(film_draft *draft, film_plan *plan)
+{
+    const film_bytecode *bytecode = &draft->bytecode;
+    const PyCodeObject *code = bytecode->code;
+    const char *kinds = PyBytes_AS_STRING(code->co_localspluskinds);
+    uint32_t units = bytecode->unit_count;
+    int arguments = code->co_argcount + code->co_kwonlyargcount +
+                    ((code->co_flags & CO_VARARGS) != 0) +
+                    ((code->co_flags & CO_VARKEYWORDS) != 0);
+
+    plan->unit_count = units;
+    plan->region_at = film_draft_keep(draft, units, sizeof(uint16_t));
+    plan->owner = film_draft_keep(draft, units, sizeof(uint16_t));
+    plan->handler = film_draft_keep(draft, units, sizeof(uint16_t));
+    plan->flags = film_draft_keep(draft, units, sizeof(uint8_t));
+    plan->arguments = film_draft_keep(draft, (size_t)arguments, sizeof(uint16_t));
+    if (plan->region_at == NULL || plan->owner == NULL || plan->handler == NULL ||
+        plan->flags == NULL || plan->arguments == NULL ||
+        arguments > code->co_nlocalsplus) {
+        return false;
+    }
+    for (uint32_t unit = 0; unit < units; unit++) {
+        const film_instruction *here =
+            &bytecode->instructions[bytecode->index_at[unit]];
+
+        plan->owner[unit] = here->place;
+        if (here->handler != FILM_NONE) {
+            plan->handler[unit] =
+                (uint16_t)(bytecode->instructions[here->handler].place + 1);
+        }
+    }
+    plan->argument_count = (uint16_t)arguments;
+    for (int slot = 0; slot < arguments; slot++) {
+        plan->arguments[slot] = (uint16_t)slot;
+        if ((kinds[slot] & CO_FAST_CELL) != 0) {
+            plan->arguments[slot] |= FILM_ARGUMENT_IN_CELL;
+        }
+    }
+    return true;
+}
+
+static void
+set_flags(const film_draft *draft, uint32_t index, film_plan *plan)
+{
+    const film_instruction *here = &draft->bytecode.instructions[index];
+    uint8_t flags = 0;
+
+    if ((here->traits & FILM_OP_SWALLOWS) != 0) {
+        flags |= FILM_PLACE_SWALLOWS;
+    }
+    if (draft->points[index]) {
+        flags |= FILM_PLACE_POINT;
+        plan->point_count++;
+    }
+    if (here->form == FILM_FORM_RESUME) {
+        flags |= here->is_start ? FILM_PLACE_START : FILM_PLACE_RESUME;
+    }
+    plan->flags[here->place] = flags;
+}
+
+static film_plan *
+make_plan(film_draft *draft)
+{
+    film_plan *plan = film_draft_keep(draft, 1, sizeof(film_plan));
+
+    if (plan == NULL || !make_tables(draft, plan)) {
+        return NULL;
+    }
+    plan->regions = film_draft_keep(draft, draft->region_count, sizeof(film_region));
+    if (plan->regions == NULL) {
+        return NULL;
+    }
+    for (uint32_t index = 0; index < draft->bytecode.count; index++) {
+        const film_instruction *here = &draft->bytecode.instructions[index];
+        film_region *region = &plan->regions[plan->region_count];
+
+        set_flags(draft, index, plan);
+        if (draft->region_of[index] == FILM_NONE) {
+            continue;
+        }
+        if (!make_region(draft, &draft->regions[draft->region_of[index]], region)) {
+            return NULL;
+        }
+        plan->region_at[here->place] = (uint16_t)++plan->region_count;
+        if (here->is_start && plan->entry == NULL) {
+            plan->entry = region;
+        }
+    }
+    return plan;
+}
+
+film_plan *
+film_plan_new(PyCodeObject *code)
+{
+    film_draft draft = {0};
+    film_plan *plan = NULL;
+
+    if (film_bytecode_init(&draft.bytecode, code)) {
+        size_t count = draft.bytecode.count;
+
+        draft.made = film_alloc_array(count, sizeof(film_made));
+        draft.points = film_alloc_array(count, sizeof(bool));
+        draft.region_of = film_alloc_array(count, sizeof(uint32_t));
+        if (draft.made != NULL && draft.points != NULL && draft.region_of != NULL &&
+            film_draft_find_writes(&draft) && film_draft_find_regions(&draft)) {
+            plan = make_plan(&draft);
+        }
+    }
+    if (plan == NULL) {
+        free_arena(draft.arena);
+    }
+    else {
+        plan->memory = draft.arena;
+    }
+    film_free(draft.made);
+    film_free(draft.points);
+    film_free(draft.region_of);
+    film_free(draft.writes);
+    film_free(draft.regions);
+    film_free(draft.nodes);
+    film_free(draft.reaches);
+    film_free(draft.touched);
+    film_bytecode_reset(&draft.bytecode);
+    return plan;
+}
+
+void
+film_plan_free(film_plan *plan)
+{
+    if (plan != NULL) {
+        free_arena(plan->memory); /* the plan is in it */
+    }
+}

@@ -1,0 +1,152 @@
+/* plan_bytecode.h: a code object's instructions, decoded for the planner: where control
+ * goes from each, its line, its handler, the depth of the evaluation stack, and where
+ * line events can come from. The same shape for every CPython.
+ *
+ * Reads the plain bytecode (co_code), never the live one: that is specialised and
+ * instrumented. A bytecode is temporary: it is gone when the plan is made. It borrows
+ * its code object. Threads: the holder of the GIL.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_RECORDER_PLAN_BYTECODE_H
+#define FILMSTRIP_RECORDER_PLAN_BYTECODE_H
+
+#include "recorder/compat.h"
+
+#define FILM_NONE UINT32_MAX
+/* With an origin: the first of the two variables the instruction loads. */
+#define FILM_ORIGIN_FIRST (1u << 31)
+
+/* What an instruction is to the planner. */
+typedef enum film_form {
+    FILM_FORM_OTHER,
+    FILM_FORM_CACHE,
+    FILM_FORM_EXTENDED,
+    FILM_FORM_RESUME,
+    FILM_FORM_RETURN, /* or YIELD: an event of its own */
+    FILM_FORM_END,    /* END_FOR, END_SEND: passed over by the jump to it */
+    FILM_FORM_SEND,
+    FILM_FORM_CALL,
+    FILM_FORM_BINARY,
+    FILM_FORM_SUBSCRIPT,
+    FILM_FORM_COPY,
+    FILM_FORM_SWAP,
+    FILM_FORM_PUSH_NULL,
+    FILM_FORM_MAKE_CELL,
+    FILM_FORM_LOAD_CONST,
+    FILM_FORM_LOAD_FAST,
+    FILM_FORM_LOAD_FAST_PAIR,
+    FILM_FORM_LOAD_AND_CLEAR,
+    FILM_FORM_LOAD_CELL,
+    FILM_FORM_LOAD_GLOBAL,
+    FILM_FORM_LOAD_NAME,
+    FILM_FORM_LOAD_ATTRIBUTE,
+    FILM_FORM_LOAD_METHOD,
+    FILM_FORM_STORE_FAST,
+    FILM_FORM_STORE_FAST_PAIR,
+    FILM_FORM_STORE_LOAD_FAST,
+    FILM_FORM_STORE_CELL,
+    FILM_FORM_STORE_GLOBAL,
+    FILM_FORM_STORE_NAME,
+    FILM_FORM_STORE_ATTRIBUTE,
+    FILM_FORM_STORE_ITEM,
+    FILM_FORM_STORE_SLICE,
+    FILM_FORM_DELETE_FAST,
+    FILM_FORM_DELETE_CELL,
+    FILM_FORM_DELETE_GLOBAL,
+    FILM_FORM_DELETE_NAME,
+    FILM_FORM_DELETE_ATTRIBUTE,
+    FILM_FORM_DELETE_ITEM
+} film_form;
+
+enum film_op_traits {
+    FILM_OP_ENDS = 1,       /* control never goes on to the next instruction */
+    FILM_OP_FORWARD = 2,    /* may jump forward */
+    FILM_OP_BACKWARD = 4,   /* may jump backward */
+    FILM_OP_QUIET = 8,      /* runs no code, frees nothing, cannot raise */
+    FILM_OP_CALLS = 16,     /* runs code of the program as its purpose */
+    FILM_OP_CHANGES = 32,   /* may change an object in place */
+    FILM_OP_RERAISES = 64,  /* raises without an event on 3.11 */
+    FILM_OP_SWALLOWS = 128, /* a StopIteration raised here ends a loop */
+    FILM_OP_UNMARKED = 256, /* never starts a line (3.12+) */
+    FILM_OP_LEAVES = 512    /* what stays on the stack is what was there before */
+};
+
+typedef struct film_instruction {
+    uint16_t place;
+    uint16_t traits;
+    uint8_t opcode;
+    uint8_t form;
+    bool bit;       /* LOAD_GLOBAL: pushes NULL too; LOAD_ATTR: of a method */
+    bool is_start;  /* RESUME at the start of a call */
+    bool is_target; /* a jump leads here (or past an END_FOR to here) */
+    bool is_handler;
+    bool marked;      /* a line event can come from here */
+    bool sure;        /* 3.12+: it does whenever the line before was another */
+    uint8_t restores; /* bit 0, 1: the first, second variable stored gets back what
+                         LOAD_FAST_AND_CLEAR put aside */
+    uint32_t arg;     /* for names: their index in co_names */
+    uint32_t raw_arg; /* as in the bytecode */
+    int32_t line;     /* -1: none */
+    uint32_t jump;    /* index of the instruction, or FILM_NONE */
+    uint32_t handler; /* index, or FILM_NONE */
+    uint16_t handler_stack; /* what stays on the stack when it goes there */
+    uint8_t handler_pushes; /* the exception; the place of the raise, too */
+    int32_t depth;          /* of the stack before it; -1: never reached */
+    uint32_t items;         /* what is known of the stack before it (plan_stack.c) */
+    uint32_t owner;         /* LOAD_ATTR: origin of what it is an attribute of */
+} film_instruction;
+
+/* One item of the evaluation stack whose origin is known; a list with the highest
+ * position first. Index 0 ends it. */
+typedef struct film_stack_item {
+    uint32_t next;
+    int32_t position;
+    uint32_t origin; /* the instruction that loaded it (| FILM_ORIGIN_FIRST) */
+} film_stack_item;
+
+typedef struct film_bytecode {
+    PyCodeObject *code; /* borrowed */
+    uint32_t unit_count, count;
+    film_instruction *instructions;
+    uint32_t *index_at; /* by place: the instruction it belongs to */
+    film_stack_item *items;
+    size_t item_count, item_capacity;
+} film_bytecode;
+
+/* False when memory is out or the code is too long or malformed. Reset in any case. */
+bool
+film_bytecode_init(film_bytecode *bytecode, PyCodeObject *code);
+
+void
+film_bytecode_reset(film_bytecode *bytecode);
+
+/* Where control can go from instruction `index` without an event: fills up to three
+ * indexes and returns how many. */
+uint32_t
+film_bytecode_next(const film_bytecode *bytecode, uint32_t index, uint32_t next[3]);
+
+/* The instruction before `index` in the code, EXTENDED_ARG left out; FILM_NONE when it
+ * is the first or when control can come to `index` from elsewhere. */
+uint32_t
+film_bytecode_before(const film_bytecode *bytecode, uint32_t index);
+
+/* Where an event for the instruction can come from: its first EXTENDED_ARG, if it has
+ * any. 3.11 has no opcode event for what follows an EXTENDED_ARG. */
+uint32_t
+film_bytecode_prefix(const film_bytecode *bytecode, uint32_t index);
+
+/* plan_lines.c: sets `line`, then `marked` and `sure`. */
+bool
+film_bytecode_read_lines(film_bytecode *bytecode);
+
+void
+film_bytecode_mark_lines(film_bytecode *bytecode);
+
+/* True when going from one instruction to the other fires a line event. */
+bool
+film_bytecode_fires(const film_bytecode *bytecode, uint32_t from, uint32_t to);
+
+/* plan_stack.c: sets `depth`, `items`, `owner` and `restores`. */
+bool
+film_bytecode_follow_stack(film_bytecode *bytecode, int entry_depth);
+
+#endif

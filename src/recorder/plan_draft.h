@@ -1,0 +1,102 @@
+/* plan_draft.h: a plan in the making: what each instruction writes, the regions and
+ * points found by walking the control-flow graph, the memory the plan will keep.
+ *
+ * Owned by film_plan_new for its duration, but for the arena, which the plan takes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_RECORDER_PLAN_DRAFT_H
+#define FILMSTRIP_RECORDER_PLAN_DRAFT_H
+
+#include "recorder/plan.h"
+#include "recorder/plan_bytecode.h"
+
+/* A list of writes, made longer by one: shared tails, the last write first. Node 0 is
+ * the empty list. */
+typedef struct film_node {
+    uint32_t before; /* the list it continues */
+    uint32_t write;  /* in film_draft.writes */
+    uint16_t length;
+    bool open;      /* a write in it that other code could overwrite before we read */
+    bool uncertain; /* another path makes the same write at another place */
+    bool continued; /* while a region is laid out: a longer list has it */
+    film_write *array; /* where it was laid out */
+} film_node;
+
+/* An instruction a region reaches, with the writes before and behind it; as a stop:
+ * `index` is the instruction (FILM_NONE: unwinding), `after` is not used. */
+typedef struct film_reach {
+    uint32_t index;
+    uint32_t node, after;
+} film_reach;
+
+typedef struct film_flow_region {
+    uint32_t index;               /* the instruction where it begins */
+    uint32_t states, state_count; /* in film_draft.reaches */
+    uint32_t stops, stop_count;
+    bool planned;
+} film_flow_region;
+
+/* What an instruction writes: writes[first] up to `count` of them; `before` is the
+ * write read off the stack at a point here, or FILM_NONE. */
+typedef struct film_made {
+    uint32_t first, before;
+    uint8_t count;
+} film_made;
+
+/* Something a region may change in place, before it is laid out as film_touch. */
+typedef struct film_touched {
+    uint8_t base, depth;
+    uint16_t slot;
+    PyObject *name, *steps[2]; /* borrowed */
+} film_touched;
+
+typedef struct film_arena_block film_arena_block;
+
+typedef struct film_draft {
+    film_bytecode bytecode;
+    film_write *writes;
+    size_t write_count, write_capacity;
+    film_made *made; /* by instruction */
+    bool *points;    /* by instruction */
+    uint32_t
+        *region_of; /* by instruction: the region that begins there, or FILM_NONE */
+    film_flow_region *regions;
+    size_t region_count, region_capacity;
+    film_node *nodes;
+    size_t node_count, node_capacity;
+    film_reach *reaches;
+    size_t reach_count, reach_capacity;
+    film_touched *touched; /* of one region at a time */
+    size_t touched_count, touched_capacity;
+    film_arena_block *arena;
+} film_draft;
+
+/* plan_writes.c: fills `made`, and `points` where the stack must be read. */
+bool
+film_draft_find_writes(film_draft *draft);
+
+/* True for variables the compiler made up. */
+bool
+film_name_is_hidden(PyObject *name);
+
+/* The name in co_names, or of a slot. Borrowed. */
+PyObject *
+film_draft_name(const film_draft *draft, uint32_t index);
+
+PyObject *
+film_draft_slot_name(const film_draft *draft, uint32_t slot);
+
+/* plan_flow.c: finds regions and points. False when memory is out or the work would be
+ * out of proportion. */
+bool
+film_draft_find_regions(film_draft *draft);
+
+/* plan_touch.c: what the region loads and may change in place, in the arena. */
+bool
+film_draft_find_touches(film_draft *draft, const film_flow_region *flow,
+                        film_region *region);
+
+/* Zeroed memory that lives as long as the plan, or NULL. */
+void *
+film_draft_keep(film_draft *draft, size_t count, size_t bytes);
+
+#endif

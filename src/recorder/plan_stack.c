@@ -1,0 +1,234 @@
+/* plan_stack.c: follows the evaluation stack through a code object: its depth before
+ * each instruction, and where those of its items come from that the planner asks for:
+ * loads of variables and their attributes (what a later line may change in place), and
+ * what LOAD_FAST_AND_CLEAR put aside (a store of that is not in the source).
+ *
+ * How many items an instruction takes and gives is not known, only the difference. So
+ * an item's origin is forgotten when the stack falls to it, or when an instruction that
+ * leaves a result may have put that in its place (all without FILM_OP_LEAVES).
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/plan_bytecode.h"
+
+#include "base/alloc.h"
+
+/* The stack before one instruction that is still to be visited. */
+typedef struct pending {
+    uint32_t index;
+    int32_t depth;
+    uint32_t items;
+} pending;
+
+typedef struct stack_walk {
+    film_bytecode *bytecode;
+    pending *work;
+    size_t work_count, work_capacity;
+    bool failed;
+} stack_walk;
+
+static void
+add_work(stack_walk *walk, uint32_t index, int32_t depth, uint32_t items)
+{
+    pending *grown;
+
+    if (walk->bytecode->instructions[index].depth >= 0 || walk->failed) {
+        return;
+    }
+    grown = film_grow(walk->work, &walk->work_capacity, walk->work_count + 1,
+                      sizeof(pending));
+    if (grown == NULL) {
+        walk->failed = true;
+        return;
+    }
+    walk->work = grown;
+    walk->work[walk->work_count++] = (pending){index, depth, items};
+}
+
+/* The list `next` with one more item on top. */
+static uint32_t
+push_item(stack_walk *walk, uint32_t next, int32_t position, uint32_t origin)
+{
+    film_bytecode *bytecode = walk->bytecode;
+    film_stack_item *grown = film_grow(bytecode->items, &bytecode->item_capacity,
+                                       bytecode->item_count + 1, sizeof(*grown));
+
+    if (grown == NULL) {
+        walk->failed = true;
+        return 0;
+    }
+    bytecode->items = grown;
+    grown[bytecode->item_count] = (film_stack_item){next, position, origin};
+    return (uint32_t)bytecode->item_count++;
+}
+
+/* The list without the items at `depth` and above. */
+static uint32_t
+cut(const film_bytecode *bytecode, uint32_t items, int32_t depth)
+{
+    while (items != 0 && bytecode->items[items].position >= depth) {
+        items = bytecode->items[items].next;
+    }
+    return items;
+}
+
+/* Where the item at `position` comes from, or FILM_NONE. */
+static uint32_t
+origin_at(const film_bytecode *bytecode, uint32_t items, int32_t position)
+{
+    items = cut(bytecode, items, position + 1);
+    return items != 0 && bytecode->items[items].position == position
+               ? bytecode->items[items].origin
+               : FILM_NONE;
+}
+
+/* The list with the items at `top` and `other`, below it, exchanged. */
+static uint32_t
+swap(stack_walk *walk, uint32_t items, int32_t top, int32_t other)
+{
+    const film_bytecode *bytecode = walk->bytecode;
+    uint32_t upper = origin_at(bytecode, items, top);
+    uint32_t lower = origin_at(bytecode, items, other);
+    uint32_t between[16], count = 0, list = cut(bytecode, items, top);
+
+    if (upper == FILM_NONE && lower == FILM_NONE) {
+        return items;
+    }
+    while (list != 0 && bytecode->items[list].position > other && count < 16) {
+        between[count++] = list;
+        list = bytecode->items[list].next;
+    }
+    list = cut(bytecode, list, other);
+    if (upper != FILM_NONE) {
+        list = push_item(walk, list, other, upper);
+    }
+    while (count != 0) {
+        film_stack_item item = bytecode->items[between[--count]];
+
+        list = push_item(walk, list, item.position, item.origin);
+    }
+    return lower == FILM_NONE ? list : push_item(walk, list, top, lower);
+}
+
+/* True when the value at `position` is what LOAD_FAST_AND_CLEAR took from `slot`. */
+static bool
+is_restored(const film_bytecode *bytecode, uint32_t items, int32_t position,
+            uint32_t slot)
+{
+    uint32_t origin = origin_at(bytecode, items, position);
+
+    if (origin == FILM_NONE) {
+        return false;
+    }
+    origin &= ~FILM_ORIGIN_FIRST;
+    return bytecode->instructions[origin].form == FILM_FORM_LOAD_AND_CLEAR &&
+           bytecode->instructions[origin].arg == slot;
+}
+
+/* What is known of the stack behind the instruction, where it is `after` deep. */
+static uint32_t
+step(stack_walk *walk, uint32_t index, uint32_t items, int32_t after)
+{
+    film_bytecode *bytecode = walk->bytecode;
+    film_instruction *here = &bytecode->instructions[index];
+    int32_t depth = here->depth;
+
+    switch (here->form) {
+    case FILM_FORM_LOAD_FAST:
+    case FILM_FORM_LOAD_AND_CLEAR:
+    case FILM_FORM_LOAD_CELL:
+    case FILM_FORM_LOAD_GLOBAL:
+    case FILM_FORM_LOAD_NAME:
+        /* LOAD_GLOBAL's NULL lies above the function on some versions and below it on
+         * others; a function that is called is of no interest. */
+        return here->bit ? items : push_item(walk, items, depth, index);
+    case FILM_FORM_LOAD_FAST_PAIR:
+        items = push_item(walk, items, depth, index | FILM_ORIGIN_FIRST);
+        return push_item(walk, items, depth + 1, index);
+    case FILM_FORM_COPY: {
+        uint32_t origin = origin_at(bytecode, items, depth - (int32_t)here->arg);
+
+        return origin == FILM_NONE ? items : push_item(walk, items, depth, origin);
+    }
+    case FILM_FORM_SWAP:
+        return swap(walk, items, depth - 1, depth - (int32_t)here->arg);
+    case FILM_FORM_LOAD_ATTRIBUTE:
+        here->owner = origin_at(bytecode, items, depth - 1);
+        items = cut(bytecode, items, depth - 1);
+        return here->owner == FILM_NONE ? items
+                                        : push_item(walk, items, depth - 1, index);
+    case FILM_FORM_STORE_FAST:
+        here->restores = is_restored(bytecode, items, depth - 1, here->arg);
+        break;
+    case FILM_FORM_STORE_FAST_PAIR:
+        here->restores =
+            (uint8_t)((is_restored(bytecode, items, depth - 1, here->arg >> 4) ? 1
+                                                                               : 0) |
+                      (is_restored(bytecode, items, depth - 2, here->arg & 15u) ? 2
+                                                                                : 0));
+        break;
+    case FILM_FORM_STORE_LOAD_FAST:
+        here->restores = is_restored(bytecode, items, depth - 1, here->arg >> 4);
+        return push_item(walk, cut(bytecode, items, depth - 1), depth - 1, index);
+    default:
+        break;
+    }
+    if ((here->traits & FILM_OP_LEAVES) == 0 && after <= depth) {
+        return cut(bytecode, items, after - 1);
+    }
+    return cut(bytecode, items, after < depth ? after : depth);
+}
+
+static void
+visit(stack_walk *walk, pending at)
+{
+    film_bytecode *bytecode = walk->bytecode;
+    film_instruction *here = &bytecode->instructions[at.index];
+    uint32_t next[2] = {FILM_NONE, here->jump};
+
+    here->depth = at.depth;
+    here->items = at.items;
+    if (here->handler != FILM_NONE) {
+        add_work(walk, here->handler, here->handler_stack + here->handler_pushes,
+                 cut(bytecode, at.items, here->handler_stack));
+    }
+    if ((here->traits & FILM_OP_ENDS) == 0 && at.index + 1 < bytecode->count) {
+        next[0] = at.index + 1;
+    }
+    for (uint32_t way = 0; way < 2; way++) {
+        int effect;
+
+        if (next[way] == FILM_NONE) {
+            continue;
+        }
+        effect = PyCompile_OpcodeStackEffectWithJump(
+            here->opcode, (int)here->raw_arg, here->jump == FILM_NONE ? -1 : (int)way);
+        if (effect == PY_INVALID_STACK_EFFECT) {
+            effect = 0;
+        }
+        add_work(walk, next[way], at.depth + effect,
+                 step(walk, at.index, at.items, at.depth + effect));
+    }
+}
+
+bool
+film_bytecode_follow_stack(film_bytecode *bytecode, int entry_depth)
+{
+    stack_walk walk = {.bytecode = bytecode};
+    int32_t limit = bytecode->code->co_stacksize;
+
+    (void)push_item(&walk, 0, -1, FILM_NONE); /* index 0 is no item */
+    add_work(&walk, 0, entry_depth, 0);
+    while (walk.work_count != 0 && !walk.failed) {
+        pending at = walk.work[--walk.work_count];
+
+        if (bytecode->instructions[at.index].depth >= 0) {
+            continue;
+        }
+        if (at.depth < 0 || at.depth > limit) {
+            walk.failed = true; /* not a compiler's code */
+            break;
+        }
+        visit(&walk, at);
+    }
+    film_free(walk.work);
+    return !walk.failed;
+}

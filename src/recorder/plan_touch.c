@@ -1,0 +1,209 @@
+/* plan_touch.c: what a region loads and may change in place: variables, and attributes
+ * of them up to two deep, when one of its instructions may change an object. What lies
+ * on the stack when the region begins counts as loaded: a call over several lines, or
+ * behind a point, has its arguments from regions before.
+ *
+ * A method that is loaded to be called, and a global that is called, are left out:
+ * functions and classes are not what changes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/plan_draft.h"
+
+#include "base/alloc.h"
+
+/* True for `f` in `f(...)`, where that shows by a NULL beside it on the stack. */
+static bool
+is_called(const film_bytecode *bytecode, uint32_t index)
+{
+    uint32_t before = film_bytecode_before(bytecode, index);
+
+    if (bytecode->instructions[index].bit) {
+        return true;
+    }
+    if (index + 1 < bytecode->count &&
+        bytecode->instructions[index + 1].form == FILM_FORM_PUSH_NULL) {
+        return true;
+    }
+    return before != FILM_NONE &&
+           bytecode->instructions[before].form == FILM_FORM_PUSH_NULL &&
+           (index + 1 == bytecode->count ||
+            bytecode->instructions[index + 1].form != FILM_FORM_LOAD_ATTRIBUTE);
+}
+
+static bool
+resolve_slot(const film_draft *draft, uint32_t slot, film_write_kind base,
+             film_touched *touched)
+{
+    PyObject *name = film_draft_slot_name(draft, slot);
+    const char *kinds = PyBytes_AS_STRING(draft->bytecode.code->co_localspluskinds);
+
+    /* From 3.13 on the cell itself is loaded by LOAD_FAST, to make a closure. */
+    if (base == FILM_WRITE_FAST && (kinds[slot] & (CO_FAST_CELL | CO_FAST_FREE)) != 0) {
+        return false;
+    }
+    touched->base = (uint8_t)base;
+    touched->slot = (uint16_t)slot;
+    return !film_name_is_hidden(name) &&
+           PyUnicode_CompareWithASCIIString(name, "__class__") != 0;
+}
+
+static bool
+resolve_name(const film_draft *draft, uint32_t index, film_write_kind base,
+             film_touched *touched)
+{
+    if (is_called(&draft->bytecode, index)) {
+        return false;
+    }
+    touched->base = (uint8_t)base;
+    touched->name = film_draft_name(draft, draft->bytecode.instructions[index].arg);
+    return true;
+}
+
+/* What the load at `origin` loads; false when it is of no interest. */
+static bool
+resolve(const film_draft *draft, uint32_t origin, film_touched *touched)
+{
+    const film_instruction *load;
+    uint32_t index;
+    bool first;
+
+    *touched = (film_touched){0};
+    for (;;) {
+        if (origin == FILM_NONE) {
+            return false;
+        }
+        first = (origin & FILM_ORIGIN_FIRST) != 0;
+        index = origin & ~FILM_ORIGIN_FIRST;
+        load = &draft->bytecode.instructions[index];
+        if (load->form != FILM_FORM_LOAD_ATTRIBUTE) {
+            break;
+        }
+        if (touched->depth == 2) {
+            return false;
+        }
+        touched->steps[1] = touched->steps[0];
+        touched->steps[0] = film_draft_name(draft, load->arg);
+        touched->depth++;
+        origin = load->owner;
+    }
+    switch (load->form) {
+    case FILM_FORM_LOAD_FAST:
+        return resolve_slot(draft, load->arg, FILM_WRITE_FAST, touched);
+    case FILM_FORM_LOAD_FAST_PAIR:
+    case FILM_FORM_STORE_LOAD_FAST:
+        return resolve_slot(draft, first ? load->arg >> 4 : load->arg & 15u,
+                            FILM_WRITE_FAST, touched);
+    case FILM_FORM_LOAD_CELL:
+        return resolve_slot(draft, load->arg, FILM_WRITE_CELL, touched);
+    case FILM_FORM_LOAD_GLOBAL:
+        return resolve_name(draft, index, FILM_WRITE_GLOBAL, touched);
+    case FILM_FORM_LOAD_NAME:
+        return resolve_name(draft, index, FILM_WRITE_NAME, touched);
+    default:
+        return false;
+    }
+}
+
+/* Adds it if it is of interest and new; false when memory is out. */
+static bool
+add_touched(film_draft *draft, uint32_t origin)
+{
+    film_touched touched, *grown;
+
+    if (!resolve(draft, origin, &touched)) {
+        return true;
+    }
+    for (size_t index = 0; index < draft->touched_count; index++) {
+        const film_touched *other = &draft->touched[index];
+
+        if (other->base == touched.base && other->depth == touched.depth &&
+            other->slot == touched.slot && other->name == touched.name &&
+            other->steps[0] == touched.steps[0] &&
+            other->steps[1] == touched.steps[1]) {
+            return true;
+        }
+    }
+    grown = film_grow(draft->touched, &draft->touched_capacity,
+                      draft->touched_count + 1, sizeof(touched));
+    if (grown == NULL) {
+        return false;
+    }
+    draft->touched = grown;
+    grown[draft->touched_count++] = touched;
+    return true;
+}
+
+static bool
+changes_something(const film_draft *draft, const film_flow_region *flow)
+{
+    for (uint32_t state = 0; state < flow->state_count; state++) {
+        uint32_t index = draft->reaches[flow->states + state].index;
+
+        if ((draft->bytecode.instructions[index].traits & FILM_OP_CHANGES) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+add_loads(film_draft *draft, const film_flow_region *flow)
+{
+    const film_bytecode *bytecode = &draft->bytecode;
+    uint32_t item = bytecode->instructions[flow->index].items;
+
+    for (; item != 0; item = bytecode->items[item].next) {
+        if (!add_touched(draft, bytecode->items[item].origin)) {
+            return false;
+        }
+    }
+    for (uint32_t state = 0; state < flow->state_count; state++) {
+        uint32_t index = draft->reaches[flow->states + state].index;
+
+        if (bytecode->instructions[index].form == FILM_FORM_LOAD_FAST_PAIR &&
+            !add_touched(draft, index | FILM_ORIGIN_FIRST)) {
+            return false;
+        }
+        if (!add_touched(draft, index)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool
+film_draft_find_touches(film_draft *draft, const film_flow_region *flow,
+                        film_region *region)
+{
+    if (!changes_something(draft, flow)) {
+        return true;
+    }
+    draft->touched_count = 0;
+    if (!add_loads(draft, flow) || draft->touched_count > UINT16_MAX) {
+        return false;
+    }
+    region->touch_count = (uint16_t)draft->touched_count;
+    region->touches = film_draft_keep(draft, draft->touched_count, sizeof(film_touch));
+    if (region->touches == NULL) {
+        return false;
+    }
+    for (size_t index = 0; index < draft->touched_count; index++) {
+        const film_touched *touched = &draft->touched[index];
+        film_touch *touch = &region->touches[index];
+
+        touch->base = touched->base;
+        touch->depth = touched->depth;
+        touch->slot = touched->slot;
+        touch->name = touched->name;
+        for (uint32_t step = 0; step < touched->depth; step++) {
+            touch->step[step] = (film_write){
+                .kind = FILM_WRITE_ATTRIBUTE,
+                .place = FILM_PLAN_NO_PLACE,
+                .call_place = FILM_PLAN_NO_PLACE,
+                .name = touched->steps[step],
+                .value_index = -1,
+                .value_offset = -1,
+            };
+        }
+    }
+    return true;
+}

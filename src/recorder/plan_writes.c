@@ -1,0 +1,402 @@
+/* plan_writes.c: which variables and attributes each instruction writes.
+ *
+ * Most writes are read back later from where they went: the variable, the attribute of
+ * an object that is in a variable. A write whose owner is an expression, and every item
+ * store, is read off the stack at a point of its own.
+ *
+ * Hidden, because the source does not show them: what a 3.12+ comprehension gives back
+ * to the variables it used, and names the compiler makes up. `except E as e` ends with
+ * `e = None; del e`: both are writes that are executed, so both are told.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/plan_draft.h"
+
+#include "base/alloc.h"
+
+PyObject *
+film_draft_name(const film_draft *draft, uint32_t index)
+{
+    return PyTuple_GET_ITEM(draft->bytecode.code->co_names, (Py_ssize_t)index);
+}
+
+PyObject *
+film_draft_slot_name(const film_draft *draft, uint32_t slot)
+{
+    return PyTuple_GET_ITEM(draft->bytecode.code->co_localsplusnames, (Py_ssize_t)slot);
+}
+
+bool
+film_name_is_hidden(PyObject *name)
+{
+    static const char *const compilers[] = {
+        "__classcell__",     "__classdict__",
+        "__classdictcell__", "__conditional_annotations__",
+        "__firstlineno__",   "__static_attributes__",
+        "__module__",        "__qualname__",
+        "__type_params__",   "__annotate__",
+        "__annotate_func__", "__annotations_cache__",
+    };
+    Py_UCS4 first;
+
+    if (!PyUnicode_Check(name) || PyUnicode_GET_LENGTH(name) < 2) {
+        return false;
+    }
+    first = PyUnicode_READ_CHAR(name, 0);
+    if (first == '.') {
+        return true; /* .0, .generic_base, .type_params */
+    }
+    if (first != '_' || PyUnicode_READ_CHAR(name, 1) != '_') {
+        return false;
+    }
+    for (size_t index = 0; index < sizeof(compilers) / sizeof(*compilers); index++) {
+        if (PyUnicode_CompareWithASCIIString(name, compilers[index]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The index of the new write, or FILM_NONE when memory is out. */
+static uint32_t
+add_write(film_draft *draft, film_write write)
+{
+    film_write *grown = film_grow(draft->writes, &draft->write_capacity,
+                                  draft->write_count + 1, sizeof(write));
+
+    if (grown == NULL) {
+        return FILM_NONE;
+    }
+    draft->writes = grown;
+    write.value_index = -1;
+    write.value_offset = -1;
+    grown[draft->write_count] = write;
+    return (uint32_t)draft->write_count++;
+}
+
+/* How many items a plain load pushes, 0 for anything else. */
+static uint32_t
+plain_pushes(const film_instruction *load)
+{
+    switch (load->form) {
+    case FILM_FORM_LOAD_CONST:
+    case FILM_FORM_LOAD_FAST:
+    case FILM_FORM_LOAD_CELL:
+    case FILM_FORM_LOAD_NAME:
+        return 1;
+    case FILM_FORM_LOAD_GLOBAL:
+        return load->bit ? 0 : 1;
+    case FILM_FORM_LOAD_FAST_PAIR:
+        return 2;
+    default:
+        return 0;
+    }
+}
+
+/* The place of the call whose result the store at `index` stores, when nothing but
+ * plain loads of `above` items (owner, key) and copies lie between. */
+static uint16_t
+find_call(const film_draft *draft, uint32_t index, uint32_t above)
+{
+    const film_bytecode *bytecode = &draft->bytecode;
+    const film_instruction *before;
+
+    for (;;) {
+        index = film_bytecode_before(bytecode, index);
+        if (index == FILM_NONE) {
+            return FILM_PLAN_NO_PLACE;
+        }
+        before = &bytecode->instructions[index];
+        if (above != 0) {
+            uint32_t pushes = plain_pushes(before);
+
+            if (pushes == 0 || pushes > above) {
+                return FILM_PLAN_NO_PLACE;
+            }
+            above -= pushes;
+        }
+        else if (before->form == FILM_FORM_CALL) {
+            return before->place;
+        }
+        else if (before->form != FILM_FORM_COPY || before->arg != 1) {
+            return FILM_PLAN_NO_PLACE;
+        }
+    }
+}
+
+static bool
+stores_slot(const film_instruction *instruction, uint32_t slot)
+{
+    switch (instruction->form) {
+    case FILM_FORM_STORE_FAST:
+    case FILM_FORM_STORE_CELL:
+    case FILM_FORM_DELETE_FAST:
+    case FILM_FORM_DELETE_CELL:
+        return instruction->arg == slot;
+    case FILM_FORM_STORE_LOAD_FAST:
+        return instruction->arg >> 4 == slot;
+    case FILM_FORM_STORE_FAST_PAIR:
+        return instruction->arg >> 4 == slot || (instruction->arg & 15u) == slot;
+    default:
+        return false;
+    }
+}
+
+/* The local an instruction leaves on top of the stack, or FILM_NONE. */
+static uint32_t
+loaded_last(const film_instruction *load)
+{
+    switch (load->form) {
+    case FILM_FORM_LOAD_FAST:
+        return load->arg;
+    case FILM_FORM_LOAD_FAST_PAIR:
+    case FILM_FORM_STORE_LOAD_FAST:
+        return load->arg & 15u;
+    default:
+        return FILM_NONE;
+    }
+}
+
+/* owner.name += value: LOAD_FAST owner; COPY 1; LOAD_ATTR name; ...; SWAP 2; STORE_ATTR
+ * name. The slot of the owner if it keeps it until the store, else FILM_NONE. */
+static uint32_t
+find_augmented_owner(const film_draft *draft, uint32_t store)
+{
+    const film_instruction *all = draft->bytecode.instructions;
+
+    for (uint32_t index = store - 1; index > 2; index--) {
+        const film_instruction *load = &all[index - 1];
+        uint32_t slot;
+
+        if (load->form == FILM_FORM_STORE_ATTRIBUTE || load->form == FILM_FORM_RESUME) {
+            break;
+        }
+        if (load->form != FILM_FORM_LOAD_ATTRIBUTE || load->arg != all[store].arg) {
+            continue;
+        }
+        while (index > 3 && all[index - 2].form == FILM_FORM_EXTENDED) {
+            index--;
+        }
+        if (all[index - 2].form != FILM_FORM_COPY || all[index - 2].arg != 1) {
+            continue;
+        }
+        slot = loaded_last(&all[index - 3]);
+        if (slot == FILM_NONE) {
+            break;
+        }
+        for (; index < store; index++) {
+            if (stores_slot(&all[index], slot)) {
+                return FILM_NONE;
+            }
+        }
+        return slot;
+    }
+    return FILM_NONE;
+}
+
+/* The write of an attribute whose owner is in a variable; false: it is not. */
+static bool
+find_owner(const film_draft *draft, uint32_t index, film_write *write)
+{
+    const film_bytecode *bytecode = &draft->bytecode;
+    uint32_t before = film_bytecode_before(bytecode, index), slot;
+    const film_instruction *load;
+
+    if (before == FILM_NONE) {
+        return false;
+    }
+    load = &bytecode->instructions[before];
+    if (load->form == FILM_FORM_LOAD_CELL) {
+        write->slot = (uint16_t)load->arg;
+        write->cell_owner = true;
+        return true;
+    }
+    slot = loaded_last(load);
+    if (slot == FILM_NONE && load->form == FILM_FORM_SWAP &&
+        write->kind == FILM_WRITE_ATTRIBUTE) {
+        slot = find_augmented_owner(draft, index);
+    }
+    write->slot = (uint16_t)slot;
+    return slot != FILM_NONE;
+}
+
+static bool
+add_made(film_draft *draft, uint32_t index, film_write write)
+{
+    film_made *made = &draft->made[index];
+    uint32_t added = add_write(draft, write);
+
+    if (made->count++ == 0) {
+        made->first = added;
+    }
+    return added != FILM_NONE;
+}
+
+/* A write that is read off the stack where it happens. */
+static bool
+add_stack_write(film_draft *draft, uint32_t index, film_write write)
+{
+    const film_instruction *here = &draft->bytecode.instructions[index];
+    uint32_t point = film_bytecode_prefix(&draft->bytecode, index);
+
+    write.slot = (uint16_t)(draft->bytecode.code->co_nlocalsplus +
+                            (here->depth > 0 ? here->depth : 0));
+    draft->points[point] = true;
+    draft->made[point].before = add_write(draft, write);
+    return draft->made[point].before != FILM_NONE;
+}
+
+static bool
+add_slot_write(film_draft *draft, uint32_t index, film_write_kind kind, uint32_t slot,
+               bool restores)
+{
+    film_write write = {
+        .kind = (uint8_t)kind,
+        .slot = (uint16_t)slot,
+        .place = draft->bytecode.instructions[index].place,
+        .call_place = FILM_PLAN_NO_PLACE,
+        .hidden = restores || film_name_is_hidden(film_draft_slot_name(draft, slot)),
+    };
+
+    if ((kind == FILM_WRITE_FAST || kind == FILM_WRITE_CELL) &&
+        draft->made[index].count == 0) {
+        write.call_place = find_call(draft, index, 0);
+    }
+    return add_made(draft, index, write);
+}
+
+static bool
+add_slot_pair(film_draft *draft, uint32_t index)
+{
+    const film_instruction *here = &draft->bytecode.instructions[index];
+    uint32_t first = here->arg >> 4, second = here->arg & 15u;
+
+    if (first != second) {
+        return add_slot_write(draft, index, FILM_WRITE_FAST, first,
+                              (here->restores & 1u) != 0) &&
+               add_slot_write(draft, index, FILM_WRITE_FAST, second,
+                              (here->restores & 2u) != 0);
+    }
+    /* x, x = ...: the first value is gone when the instruction is over. */
+    return add_stack_write(draft, index,
+                           (film_write){
+                               .kind = FILM_WRITE_STACK_FAST,
+                               .hidden = (here->restores & 1u) != 0,
+                               .target = (uint16_t)first,
+                               .place = here->place,
+                               .call_place = find_call(draft, index, 0),
+                           }) &&
+           add_slot_write(draft, index, FILM_WRITE_FAST, second,
+                          (here->restores & 2u) != 0);
+}
+
+static bool
+add_name_write(film_draft *draft, uint32_t index, film_write_kind kind)
+{
+    const film_instruction *here = &draft->bytecode.instructions[index];
+    film_write write = {
+        .kind = (uint8_t)kind,
+        .place = here->place,
+        .call_place = FILM_PLAN_NO_PLACE,
+        .name = film_draft_name(draft, here->arg),
+    };
+
+    write.hidden = film_name_is_hidden(write.name);
+    if (kind == FILM_WRITE_GLOBAL || kind == FILM_WRITE_NAME) {
+        write.call_place = find_call(draft, index, 0);
+    }
+    return add_made(draft, index, write);
+}
+
+static bool
+add_attribute_write(film_draft *draft, uint32_t index, film_write_kind kind,
+                    film_write_kind on_stack)
+{
+    const film_instruction *here = &draft->bytecode.instructions[index];
+    film_write write = {
+        .kind = (uint8_t)kind,
+        .place = here->place,
+        .call_place = FILM_PLAN_NO_PLACE,
+        .name = film_draft_name(draft, here->arg),
+    };
+
+    if (kind == FILM_WRITE_ATTRIBUTE) {
+        write.call_place = find_call(draft, index, 1);
+    }
+    if (find_owner(draft, index, &write)) {
+        return add_made(draft, index, write);
+    }
+    write.kind = (uint8_t)on_stack;
+    return add_stack_write(draft, index, write);
+}
+
+/* An item or slice store or delete, with the items that lie above the value. */
+static bool
+add_item_write(film_draft *draft, uint32_t index, film_write_kind kind, uint32_t above)
+{
+    return add_stack_write(draft, index,
+                           (film_write){
+                               .kind = (uint8_t)kind,
+                               .place = draft->bytecode.instructions[index].place,
+                               .call_place = kind == FILM_DELETE_STACK_ITEM
+                                                 ? FILM_PLAN_NO_PLACE
+                                                 : find_call(draft, index, above),
+                           });
+}
+
+static bool
+find_writes_of(film_draft *draft, uint32_t index)
+{
+    const film_instruction *here = &draft->bytecode.instructions[index];
+
+    switch (here->form) {
+    case FILM_FORM_STORE_FAST:
+        return add_slot_write(draft, index, FILM_WRITE_FAST, here->arg,
+                              here->restores != 0);
+    case FILM_FORM_STORE_LOAD_FAST:
+        return add_slot_write(draft, index, FILM_WRITE_FAST, here->arg >> 4,
+                              here->restores != 0);
+    case FILM_FORM_STORE_FAST_PAIR:
+        return add_slot_pair(draft, index);
+    case FILM_FORM_STORE_CELL:
+        return add_slot_write(draft, index, FILM_WRITE_CELL, here->arg, false);
+    case FILM_FORM_DELETE_FAST:
+        return add_slot_write(draft, index, FILM_DELETE_FAST, here->arg, false);
+    case FILM_FORM_DELETE_CELL:
+        return add_slot_write(draft, index, FILM_DELETE_CELL, here->arg, false);
+    case FILM_FORM_STORE_GLOBAL:
+        return add_name_write(draft, index, FILM_WRITE_GLOBAL);
+    case FILM_FORM_DELETE_GLOBAL:
+        return add_name_write(draft, index, FILM_DELETE_GLOBAL);
+    case FILM_FORM_STORE_NAME:
+        return add_name_write(draft, index, FILM_WRITE_NAME);
+    case FILM_FORM_DELETE_NAME:
+        return add_name_write(draft, index, FILM_DELETE_NAME);
+    case FILM_FORM_STORE_ATTRIBUTE:
+        return add_attribute_write(draft, index, FILM_WRITE_ATTRIBUTE,
+                                   FILM_WRITE_STACK_ATTRIBUTE);
+    case FILM_FORM_DELETE_ATTRIBUTE:
+        return add_attribute_write(draft, index, FILM_DELETE_ATTRIBUTE,
+                                   FILM_DELETE_STACK_ATTRIBUTE);
+    case FILM_FORM_STORE_ITEM:
+        return add_item_write(draft, index, FILM_WRITE_STACK_ITEM, 2);
+    case FILM_FORM_STORE_SLICE:
+        return add_item_write(draft, index, FILM_WRITE_STACK_SLICE, 3);
+    case FILM_FORM_DELETE_ITEM:
+        return add_item_write(draft, index, FILM_DELETE_STACK_ITEM, 0);
+    default:
+        return true;
+    }
+}
+
+bool
+film_draft_find_writes(film_draft *draft)
+{
+    for (uint32_t index = 0; index < draft->bytecode.count; index++) {
+        draft->made[index].before = FILM_NONE;
+    }
+    for (uint32_t index = 0; index < draft->bytecode.count; index++) {
+        if (!find_writes_of(draft, index)) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,45 @@
+/* snapshot.h: the content of an object as a value record.
+ *
+ * Containers and instances within get serials and records of their own; their tokens
+ * stand in the outer record. The same content is not written twice in a row.
+ * Threads: the holder of the GIL.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_RECORDER_SNAPSHOT_H
+#define FILMSTRIP_RECORDER_SNAPSHOT_H
+
+#include "recorder/compat.h"
+
+#include "recorder/capture.h"
+#include "recorder/fingerprint.h"
+#include "recorder/objects.h"
+
+/* What one value may cost, in items written: with the fingerprint, some 50 us. */
+#define FILM_SNAPSHOT_ITEMS 768
+
+/* Starts the count of items anew. */
+void
+film_snapshot_renew(void);
+
+/* The token of any object but a scalar, seen at `holder`; levels: of containers whose
+ * content is told, 0 for none. Returns the end. */
+uint8_t *
+film_snapshot_token(film_context *context, PyObject *value, const film_holder *holder,
+                    uint32_t levels, uint8_t *to);
+
+/* Writes the record of `value`, unless it equals the last one. Returns the object, for
+ * it may have moved; its `record` is 0 when it could not be kept. */
+film_object *
+film_snapshot_write(film_context *context, PyObject *value, uint32_t levels);
+
+/* Takes the fingerprint for the object's own. */
+void
+film_snapshot_compared(film_object *object, PyObject *value, uint32_t levels,
+                       const film_fingerprint *fingerprint);
+
+bool
+film_snapshot_begin(const film_capture_limits *limits);
+
+void
+film_snapshot_end(void);
+
+#endif

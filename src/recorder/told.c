@@ -1,0 +1,124 @@
+/* told.c: see told.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/told.h"
+
+#include <stdlib.h>
+
+#define WAYS 4u
+#define FIRST_PLACES 1024u
+#define MOST_PLACES (1u << 18) /* 8 bytes each: 2 MiB */
+
+typedef struct told {
+    uint32_t key; /* 0: free */
+    uint32_t word;
+} told;
+
+static struct {
+    told *places; /* owned */
+    uint32_t capacity;
+    uint32_t turn; /* which way is given up next */
+} table;
+
+static inline uint32_t
+object_word(const PyObject *object)
+{
+    return (uint32_t)(((uint64_t)(uintptr_t)object >> 4) *
+                          UINT64_C(0xd6e8feb86659fd93) >>
+                      32);
+}
+
+static inline told *
+set_of(uint32_t key)
+{
+    return &table.places[(key >> 1) * WAYS & (table.capacity - 1)];
+}
+
+static void
+put_new(uint32_t key, uint32_t word)
+{
+    told *set = set_of(key);
+
+    for (unsigned way = 0; way < WAYS; way++) {
+        if (set[way].key == 0) {
+            set[way] = (told){key, word};
+            return;
+        }
+    }
+    set[table.turn++ % WAYS] = (told){key, word};
+}
+
+static void
+grow(void)
+{
+    told *places = table.places;
+    uint32_t capacity = table.capacity;
+    told *more = calloc((size_t)capacity * 2, sizeof(*more));
+
+    if (more == NULL) {
+        return;
+    }
+    table.places = more;
+    table.capacity = capacity * 2;
+    for (uint32_t index = 0; index < capacity; index++) {
+        if (places[index].key != 0) {
+            put_new(places[index].key, places[index].word);
+        }
+    }
+    free(places);
+}
+
+void
+film_told_put(uint32_t key, const PyObject *object)
+{
+    told *set = set_of(key);
+    bool full = true;
+
+    for (unsigned way = 0; way < WAYS; way++) {
+        if (set[way].key == key) {
+            if (object == NULL) {
+                set[way].key = 0;
+            }
+            else {
+                set[way].word = object_word(object);
+            }
+            return;
+        }
+        full = full && set[way].key != 0;
+    }
+    if (object == NULL) {
+        return;
+    }
+    if (full && table.capacity < MOST_PLACES) {
+        grow();
+    }
+    put_new(key, object_word(object));
+}
+
+bool
+film_told_is(uint32_t key, const PyObject *object)
+{
+    const told *set = set_of(key);
+
+    for (unsigned way = 0; way < WAYS; way++) {
+        if (set[way].key == key) {
+            return set[way].word == object_word(object);
+        }
+    }
+    return false;
+}
+
+bool
+film_told_begin(void)
+{
+    table.places = calloc(FIRST_PLACES, sizeof(*table.places));
+    table.capacity = FIRST_PLACES;
+    return table.places != NULL;
+}
+
+void
+film_told_end(void)
+{
+    free(table.places);
+    table.places = NULL;
+    table.capacity = 0;
+}

@@ -1,0 +1,35 @@
+/* told.h: what attributes, names and cells were last told to hold.
+ *
+ * Check words only, four to a set; a place that falls out has lost its evidence, which
+ * costs a new serial and never confuses two objects.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_RECORDER_TOLD_H
+#define FILMSTRIP_RECORDER_TOLD_H
+
+#include "recorder/compat.h"
+
+/* The key of a place: what owns it (object, namespace, cell) and its name there. */
+static inline uint32_t
+film_told_key(const PyObject *owner, const PyObject *name)
+{
+    uint64_t word = ((uint64_t)(uintptr_t)owner >> 4) * UINT64_C(0x9e3779b97f4a7c15) +
+                    ((uint64_t)(uintptr_t)name >> 3) * UINT64_C(0xc2b2ae3d27d4eb4f);
+
+    word ^= word >> 29;
+    return (uint32_t)(word * UINT64_C(0xff51afd7ed558ccd) >> 32) | 1u;
+}
+
+/* The place now holds `object`; NULL: something that is no object. */
+void
+film_told_put(uint32_t key, const PyObject *object);
+
+bool
+film_told_is(uint32_t key, const PyObject *object);
+
+bool
+film_told_begin(void);
+
+void
+film_told_end(void);
+
+#endif

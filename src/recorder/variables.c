@@ -1,0 +1,140 @@
+/* variables.c: see variables.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/variables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/redact.h"
+#include "recorder/session.h"
+#include "recorder/text.h"
+
+static bool
+is_global(uint8_t kind)
+{
+    return kind == FILM_WRITE_GLOBAL || kind == FILM_DELETE_GLOBAL;
+}
+
+PyObject *
+film_namespace_of(const film_frame *frame, uint8_t kind)
+{
+    PyObject *names =
+        is_global(kind) ? film_frame_globals(frame) : film_frame_names(frame);
+
+    return names != NULL && PyDict_CheckExact(names) ? names : NULL;
+}
+
+film_set_form
+film_namespace_form(const film_frame *frame, uint8_t kind)
+{
+    return is_global(kind) || film_frame_names(frame) == film_frame_globals(frame)
+               ? FILM_SET_GLOBAL
+               : FILM_SET_CLASS;
+}
+
+uint32_t
+film_name_describe(film_write *write)
+{
+    char *text = write->name == NULL ? NULL : film_text_new(write->name, false);
+
+    if (text != NULL) {
+        write->name_id =
+            film_writer_string(film_the_session.writer, text, strlen(text));
+    }
+    free(text);
+    return write->name_id;
+}
+
+static bool
+is_secret(PyObject *name)
+{
+    char *text = name == NULL ? NULL : film_text_new(name, false);
+    bool secret = text != NULL && film_redact_is_secret_name(text, strlen(text));
+
+    free(text);
+    return secret;
+}
+
+PyObject *
+film_name_judge(film_write *write)
+{
+    if (write->secrecy == FILM_SECRECY_UNKNOWN) {
+        write->secrecy =
+            is_secret(write->name) ? FILM_SECRECY_SECRET : FILM_SECRECY_NONE;
+    }
+    return write->secrecy == FILM_SECRECY_SECRET ? write->name : NULL;
+}
+
+uint8_t *
+film_secret_slots(PyCodeObject *code)
+{
+    PyObject *names = code->co_localsplusnames;
+    Py_ssize_t count = PyTuple_GET_SIZE(names);
+    uint8_t *secret = NULL;
+
+    for (Py_ssize_t slot = 0; slot < count; slot++) {
+        if (!is_secret(PyTuple_GET_ITEM(names, slot))) {
+            continue;
+        }
+        if (secret == NULL) {
+            secret = calloc((size_t)count, 1);
+        }
+        if (secret == NULL) {
+            return NULL;
+        }
+        secret[slot] = 1;
+    }
+    return secret;
+}
+
+PyObject *
+film_name_of_secret_slot(film_stack_entry *entry, uint32_t slot)
+{
+    const PyCodeObject *code = (const PyCodeObject *)entry->code;
+
+    if (slot >= (uint32_t)code->co_nlocalsplus || !entry->plan->secret_slots[slot]) {
+        return NULL;
+    }
+    return PyTuple_GET_ITEM(code->co_localsplusnames, (Py_ssize_t)slot);
+}
+
+static PyObject *
+resolve_base(film_stack_entry *entry, const film_frame *frame, const film_touch *touch,
+             film_holder *holder)
+{
+    *holder = (film_holder){.entry = entry, .slot = touch->slot};
+    switch (touch->base) {
+    case FILM_WRITE_FAST:
+        holder->kind = FILM_HOLDER_SLOT;
+        return film_frame_local(frame, touch->slot);
+    case FILM_WRITE_CELL:
+        holder->kind = FILM_HOLDER_CELL;
+        return film_cell_content(film_frame_local(frame, touch->slot));
+    default:
+        holder->kind = FILM_HOLDER_NAMESPACE;
+        holder->owner = film_namespace_of(frame, touch->base);
+        holder->name = touch->name;
+        return holder->owner == NULL ? NULL
+                                     : film_dict_lookup(holder->owner, touch->name);
+    }
+}
+
+PyObject *
+film_touch_resolve(film_stack_entry *entry, const film_frame *frame, film_touch *touch,
+                   film_holder *holder)
+{
+    PyObject *value = resolve_base(entry, frame, touch, holder);
+
+    for (uint32_t index = 0; index < touch->depth && value != NULL; index++) {
+        bool via;
+
+        if (film_value_is_constant(value)) {
+            return NULL;
+        }
+        *holder = (film_holder){.kind = FILM_HOLDER_ATTRIBUTE,
+                                .owner = value,
+                                .name = touch->step[index].name};
+        value = film_attribute_read(&touch->step[index], value, &via);
+    }
+    return value;
+}

@@ -1,0 +1,415 @@
+"""The planner of PLANS.md 1 in plain Python: what src/recorder/plan*.c is compared with.
+
+Slow and simple: lists of writes are tuples, every region is walked again in each round,
+instructions come from dis. It shares nothing with the C planner but the rules:
+
+- a region begins at a line start, a RESUME, a handler, a point;
+- a point lies at a store in doubt (two paths with different writes meet, or a write
+  would hide one that waits), at LOAD_FAST_AND_CLEAR and MAKE_CELL of a slot that waits,
+  at an instruction that runs code while a write waits which that code could overwrite,
+  at a store that must be read off the stack, and where lists or regions grow too long;
+- with EXTENDED_ARG a point lies at the first of them.
+
+Writes are tuples: (kind, slot or None, name or None).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import dis
+import sys
+from types import CodeType
+
+OLD = sys.version_info < (3, 12)
+LIST_LIMIT, REGION_LIMIT = 64, 256
+UNWINDS = 65534
+ENDS = {
+    "RETURN_VALUE",
+    "RETURN_CONST",
+    "RAISE_VARARGS",
+    "RERAISE",
+    "JUMP_FORWARD",
+    "JUMP_BACKWARD",
+    "JUMP_BACKWARD_NO_INTERRUPT",
+    "INTERPRETER_EXIT",
+}
+UNMARKED = {"END_FOR", "END_SEND", "END_ASYNC_FOR", "RESUME", "POP_ITER"}
+NO_JUMP = {"END_ASYNC_FOR"}  # 3.14 lists it among the jumps; it is none
+RERAISES = {"RERAISE", "END_ASYNC_FOR", "CLEANUP_THROW"}
+CALLS = {
+    "PRECALL",
+    "CALL",
+    "CALL_KW",
+    "CALL_FUNCTION_EX",
+    "BINARY_OP",
+    "BINARY_SUBSCR",
+    "IMPORT_NAME",
+    "WITH_EXCEPT_START",
+    "BEFORE_WITH",
+    "BEFORE_ASYNC_WITH",
+    "LOAD_SPECIAL",
+    "FOR_ITER",
+    "SEND",
+}
+# No event can come from these: they run nothing, free nothing, cannot raise.
+QUIET = {
+    "EXTENDED_ARG",
+    "NOP",
+    "NOT_TAKEN",
+    "PUSH_NULL",
+    "PUSH_EXC_INFO",
+    "COPY",
+    "SWAP",
+    "LOAD_CONST",
+    "LOAD_SMALL_INT",
+    "LOAD_COMMON_CONSTANT",
+    "LOAD_ASSERTION_ERROR",
+    "LOAD_CLOSURE",
+    "LOAD_FAST_AND_CLEAR",
+    "LOAD_FAST_BORROW",
+    "LOAD_FAST_LOAD_FAST",
+    "LOAD_FAST_BORROW_LOAD_FAST_BORROW",
+    "COPY_FREE_VARS",
+    "KW_NAMES",
+    "JUMP_FORWARD",
+    "JUMP_BACKWARD_NO_INTERRUPT",
+}
+if not OLD:
+    QUIET.add("LOAD_FAST")
+VARIABLES = {"fast", "cell", "delete fast", "delete cell"}
+ATTRIBUTES = {"attribute", "delete attribute"}
+NAMES = {
+    "STORE_GLOBAL": "global",
+    "STORE_NAME": "name",
+    "DELETE_GLOBAL": "delete global",
+    "DELETE_NAME": "delete name",
+}
+
+Write = tuple[str, "int | None", "str | None"]
+State = tuple[tuple[Write, int], ...]
+
+
+@dataclasses.dataclass
+class Region:
+    states: dict[int, State]
+    stops: dict[int, State]
+
+
+@dataclasses.dataclass
+class Plan:
+    """Offsets are in bytes, as dis gives them."""
+
+    ins: list[dis.Instruction]
+    at: dict[int, dis.Instruction]
+    ops: dict[int, list[Write]]
+    before: dict[int, Write]
+    marked: set[int]
+    points: set[int]
+    handler: dict[int, int]
+    regions: dict[int, Region]
+
+
+def stored(i: dis.Instruction) -> list[Write]:
+    """What one instruction writes, attributes and items left out."""
+    name, arg = i.opname, i.arg or 0
+    if name == "STORE_FAST" or name == "STORE_FAST_MAYBE_NULL":
+        return [("fast", arg, None)]
+    if name == "STORE_DEREF":
+        return [("cell", arg, None)]
+    if name == "DELETE_FAST":
+        return [("delete fast", arg, None)]
+    if name == "DELETE_DEREF":
+        return [("delete cell", arg, None)]
+    if name == "STORE_FAST_LOAD_FAST":
+        return [("fast", arg >> 4, None)]
+    if name == "STORE_FAST_STORE_FAST":
+        return [("fast", arg >> 4, None), ("fast", arg & 15, None)]
+    if name in NAMES:
+        return [(NAMES[name], None, i.argval)]
+    return []
+
+
+def loaded(i: dis.Instruction) -> list[int]:
+    name, arg = i.opname, i.arg or 0
+    if name in ("LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW"):
+        return [arg]
+    if name in ("LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"):
+        return [arg >> 4, arg & 15]
+    if name == "STORE_FAST_LOAD_FAST":
+        return [arg & 15]
+    return []
+
+
+def target(i: dis.Instruction) -> int | None:
+    if i.opcode in dis.hasjrel and i.opname not in NO_JUMP:
+        return int(i.argval)
+    return None
+
+
+def depths(
+    code: CodeType,
+    ins: list[dis.Instruction],
+    following: dict[int, list[int]],
+    handlers: dict[int, int],
+) -> dict[int, int]:
+    """The depth of the evaluation stack before each instruction."""
+    found: dict[int, int] = {}
+    at = {i.offset: i for i in ins}
+    # Up to 3.12 what RETURN_GENERATOR leaves for POP_TOP is not in its effect.
+    left = dis.stack_effect(dis.opmap["RETURN_GENERATOR"]) == 0
+    entry = int(left and code.co_flags & 0x2A0 != 0)
+    work = [(ins[0].offset, entry), *handlers.items()]
+    while work:
+        offset, depth = work.pop()
+        if offset in found:
+            continue
+        found[offset] = depth
+        i = at[offset]
+        jump = target(i)
+        arg = i.arg if i.opcode >= dis.HAVE_ARGUMENT else None
+        for y in following[offset]:
+            taken = None if jump is None else y == jump
+            try:
+                effect = dis.stack_effect(i.opcode, arg, jump=taken)
+            except ValueError:
+                effect = 0
+            work.append((y, depth + effect))
+    return found
+
+
+class Planner:
+    def __init__(self, code: CodeType) -> None:
+        self.code = code
+        self.ins = [i for i in dis.get_instructions(code) if i.opname != "CACHE"]
+        self.at = {i.offset: i for i in self.ins}
+        self.number = {i.offset: k for k, i in enumerate(self.ins)}
+        self.line: dict[int, int | None] = {}
+        for start, end, line in code.co_lines():
+            for offset in range(start, end, 2):
+                self.line[offset] = line
+        self.read_handlers()
+        self.find_successors()
+        self.find_marks()
+        self.find_writes()
+
+    def read_handlers(self) -> None:
+        self.handler: dict[int, int] = {}
+        self.handler_depth: dict[int, int] = {}
+        for e in dis._parse_exception_table(self.code):  # type: ignore[attr-defined]
+            self.handler_depth[e.target] = e.depth + 1 + bool(e.lasti)
+            for offset in range(e.start, e.end, 2):
+                self.handler[offset] = e.target
+
+    def find_successors(self) -> None:
+        self.following: dict[int, list[int]] = {}
+        self.succ: dict[int, list[int]] = {}
+        for k, i in enumerate(self.ins):
+            n = []
+            if i.opname not in ENDS and k + 1 < len(self.ins):
+                n.append(self.ins[k + 1].offset)
+            if (t := target(i)) is not None:
+                n.append(t)
+            self.following[i.offset] = list(n)
+            if OLD and i.opname in RERAISES and i.offset in self.handler:
+                n.append(self.handler[i.offset])
+            self.succ[i.offset] = n
+        self.jumps = {t for i in self.ins if (t := target(i)) is not None}
+        for t in list(self.jumps):
+            k = self.number[t] + 1
+            if self.at[t].opname in ("END_FOR", "END_SEND") and k < len(self.ins):
+                self.jumps.add(self.ins[k].offset)
+
+    def fires(self, x: int, y: int) -> bool:
+        if OLD:
+            return (
+                self.line.get(y) is not None
+                and self.at[y].opname != "RESUME"
+                and (
+                    self.line[y] != self.line.get(x)
+                    or (y < x and self.at[y].opname != "SEND")
+                )
+            )
+        return y in self.sure and self.line.get(x) != self.line.get(y)
+
+    def find_marks(self) -> None:
+        self.marked: set[int] = set()
+        self.sure: set[int] = set()
+        if OLD:
+            self.marked = {y for x in self.succ for y in self.succ[x] if self.fires(x, y)}
+            for k, i in enumerate(self.ins[:-1]):
+                if i.opname == "RESUME":
+                    self.marked.add(self.ins[k + 1].offset)
+            return
+        last: int | None = -2
+        known = -2
+        resumes = [k for k, i in enumerate(self.ins) if i.opname == "RESUME"]
+        for i in self.ins[resumes[0] if resumes else 0 :]:
+            o, line = i.offset, self.line.get(i.offset)
+            joined = o in self.jumps or o in self.handler_depth
+            if i.opname not in UNMARKED:
+                if line is not None and (line != last or joined):
+                    self.marked.add(o)
+                    if line != known or joined:
+                        self.sure.add(o)
+                last = line
+            if line is not None:
+                known = line
+
+    def first_prefix(self, offset: int) -> int:
+        k = self.number[offset]
+        while k and self.ins[k - 1].opname == "EXTENDED_ARG":
+            k -= 1
+        return self.ins[k].offset
+
+    def previous(self, offset: int) -> dis.Instruction | None:
+        """The instruction before, if control can come from nowhere else."""
+        k = self.number[offset]
+        while True:
+            if k == 0 or self.ins[k].offset in self.jumps:
+                return None
+            k -= 1
+            if self.ins[k].opname != "EXTENDED_ARG":
+                return self.ins[k]
+
+    def augmented(self, k: int) -> list[int]:
+        """owner.name += value: the slot of the owner, if it is in a local to the end."""
+        ins = [i for i in self.ins[:k] if i.opname != "EXTENDED_ARG"] + [self.ins[k]]
+        k = len(ins) - 1
+        for j in range(k - 2, 1, -1):
+            if (
+                ins[j].opname == "LOAD_ATTR"
+                and ins[j].argval == ins[k].argval
+                and ins[j - 1].opname == "COPY"
+                and ins[j - 1].arg == 1
+                and (own := loaded(ins[j - 2]))
+            ):
+                written = [op[1] for i in ins[j:k] for op in stored(i)]
+                return own[-1:] if own[-1] not in written else []
+            if ins[j].opname in ("STORE_ATTR", "RESUME"):
+                break
+        return []
+
+    def owner(self, i: dis.Instruction) -> list[int]:
+        previous = self.previous(i.offset)
+        if previous is None:
+            return []
+        if previous.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF"):
+            return [previous.arg or 0]
+        if previous.opname == "SWAP" and i.opname == "STORE_ATTR":
+            return self.augmented(self.number[i.offset])
+        return loaded(previous)[-1:]
+
+    def find_writes(self) -> None:
+        names = set(self.code.co_varnames) | set(self.code.co_cellvars)
+        slots = len(names) + len(self.code.co_freevars)
+        depth = depths(self.code, self.ins, self.following, self.handler_depth)
+        self.ops: dict[int, list[Write]] = {}
+        self.before: dict[int, Write] = {}
+        stack_kinds = {
+            "STORE_ATTR": "stack attribute",
+            "DELETE_ATTR": "stack delete attribute",
+            "STORE_SUBSCR": "stack item",
+            "STORE_SLICE": "stack slice",
+            "DELETE_SUBSCR": "stack delete item",
+        }
+        for i in self.ins:
+            o = i.offset
+            writes = stored(i)
+            top = slots + depth.get(o, 0)
+            if len(writes) == 2 and writes[0] == writes[1]:
+                self.before[self.first_prefix(o)] = ("stack fast", top, None)
+                writes = writes[1:]
+            if i.opname in ("STORE_ATTR", "DELETE_ATTR") and (own := self.owner(i)):
+                delete = "delete " if i.opname == "DELETE_ATTR" else ""
+                writes = [(delete + "attribute", own[-1], i.argval)]
+            elif i.opname in stack_kinds:
+                name = i.argval if i.opname.endswith("ATTR") else None
+                self.before[self.first_prefix(o)] = (stack_kinds[i.opname], top, name)
+            if writes:
+                self.ops[o] = writes
+
+    def flow(self, p: int, points: set[int]) -> tuple[Region, set[int]]:
+        states: dict[int, State] = {p: ()}
+        stops: dict[int, State] = {}
+        bad: set[int] = set()
+        work = [p]
+
+        def join(table: dict[int, State], y: int, s: State) -> bool:
+            if y not in table:
+                table[y] = s
+                return True
+            t = table[y]
+            if [a for a, _ in t] != [a for a, _ in s]:
+                k = 0
+                while k < min(len(t), len(s)) and t[k][0] == s[k][0]:
+                    k += 1
+                bad.update(o for _, o in t[k:])
+                bad.update(o for _, o in s[k:])
+            return False
+
+        while work and not bad:
+            x = work.pop()
+            i, s = self.at[x], states[x]
+            if x != p:
+                if i.opname in ("LOAD_FAST_AND_CLEAR", "MAKE_CELL") and any(
+                    a[0] in VARIABLES | ATTRIBUTES and a[1] == i.arg for a, _ in s
+                ):
+                    bad.add(x)
+                if (
+                    i.opname in CALLS
+                    and any(a[0] not in ("fast", "delete fast") for a, _ in s)
+                ):
+                    bad.add(x)
+            for op in self.ops.get(x, ()):
+                if x != p and (
+                    len(s) >= LIST_LIMIT or any(hides(op, a) for a, _ in s)
+                ):
+                    bad.add(x)
+                s = (*s, (op, x))
+            if OLD and i.opname in RERAISES and x not in self.handler:
+                join(stops, UNWINDS * 2, s)
+            for y in self.succ[x]:
+                if y in points or self.fires(x, y):
+                    join(stops, y, s)
+                elif join(states, y, s):
+                    work.append(y)
+            if len(states) > REGION_LIMIT:
+                bad.update(work)
+                work.clear()
+        return Region(states, stops), {self.first_prefix(o) for o in bad}
+
+    def plan(self) -> Plan:
+        starts = set(self.marked) | set(self.handler_depth)
+        starts |= {i.offset for i in self.ins if i.opname == "RESUME"}
+        points = set(self.before)
+        while True:
+            regions, new = {}, set()
+            for p in sorted(starts | points):
+                regions[p], bad = self.flow(p, points)
+                new |= bad
+            if not new - points:
+                break
+            points |= new
+        return Plan(
+            self.ins,
+            self.at,
+            self.ops,
+            self.before,
+            self.marked,
+            points,
+            self.handler,
+            regions,
+        )
+
+
+def hides(op: Write, waiting: Write) -> bool:
+    """True when `op` makes a write that waits unreadable."""
+    if op[0] in VARIABLES:
+        return waiting[0] in VARIABLES | ATTRIBUTES and waiting[1] == op[1]
+    if op[0] in ATTRIBUTES:
+        return waiting[0] in ATTRIBUTES and waiting[2] == op[2]
+    return waiting[0] not in VARIABLES | ATTRIBUTES and waiting[2] == op[2]
+
+
+def plan(code: CodeType) -> Plan:
+    return Planner(code).plan()
