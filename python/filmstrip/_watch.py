@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 VERSION = "0.5.1"  # of the log's form
 NOTHING = "<nothing>"  # a target no code has
+USER_CODE = "<user code>"  # targets.h: what is recorded where no target is given
 
 # Arguments: the program, the film, then OUTPUT, JSON, XML, TEMPORARY, STREAM, LOG
 # (each may be empty), then the options of `log`. Descriptor 9 is the pipe: all that is
@@ -249,6 +250,12 @@ class _Recording:
         options.path = path
         options.force = plan.film is not None
         options.targets = plan.targets.names or [NOTHING]
+        if plan.strict:
+            # ObjWatch knows the line of any caller and holds on to every object: for
+            # its very lines the callers are recorded too, and not shown.
+            options.targets.append(USER_CODE)
+            if plan.film is None:
+                options.excludes = []
         options.excludes = plan.targets.excludes
         options.level = _options.parse_level("values")
         options.children = plan.film is not None

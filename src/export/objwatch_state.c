@@ -164,6 +164,7 @@ take_record(film_watch *state, const film_token *token, unsigned nesting)
     object->record = token->value + 1;
     object->type = record.type;
     object->form = record.form;
+    object->flags = record.flags;
     object->length = record.length;
     object->loaded = false;
     object->count = 0;
@@ -271,8 +272,8 @@ film_watch_load(film_watch *state, film_seen_object *object)
     input = film_input_of(copy, film_input_left(&record.rest));
     for (uint64_t i = 0; i < record.count && !input.failed; i++) {
         film_held key =
-            record.form == FILM_OBJECT_MAPPING ? take(state, &input, NESTING) : none;
-        film_held value = take(state, &input, NESTING);
+            record.form == FILM_OBJECT_MAPPING ? take(state, &input, NESTING - 1) : none;
+        film_held value = take(state, &input, NESTING - 1);
         if (input.failed || !add_item(state, object, &key, &value)) {
             break;
         }

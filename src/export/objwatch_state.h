@@ -51,6 +51,7 @@ typedef struct film_seen_object {
     uint64_t serial;
     uint64_t record; /* id + 1 of the record that told its content last */
     uint32_t type;   /* string id */
+    uint32_t flags;  /* FILM_VALUE_... of the record */
     uint8_t form;    /* film_object_form */
     bool tracked;    /* a method of it was seen to begin or end */
     bool loaded;     /* items are those of the record, with writes since */

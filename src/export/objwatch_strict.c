@@ -10,12 +10,12 @@
 
 static const film_held none; /* there was no value: shown as None */
 
-/* ObjWatch follows an object's `__dict__` if it can be referred to weakly. Instances
- * that keep attributes in slots have neither, as far as a recording tells. */
+/* ObjWatch follows an object's `__dict__`. */
 static bool
 can_be_tracked(const film_seen_object *object)
 {
-    return object != NULL && object->form == FILM_OBJECT_ATTRIBUTES;
+    return object != NULL && object->form == FILM_OBJECT_ATTRIBUTES &&
+           (object->flags & FILM_VALUE_SLOTS) == 0;
 }
 
 static void

@@ -53,12 +53,11 @@ film_objwatch_length(film_watch *state, const film_held *held)
 }
 
 bool
-film_objwatch_is_callable(film_watch *state, const film_held *held)
+film_objwatch_is_callable(const film_watch *state, const film_held *held)
 {
     const film_seen_object *object = film_watch_object(state, held);
 
-    return object != NULL && object->form == FILM_OBJECT_NAMED &&
-           !is(film_objwatch_type(state, object), "module");
+    return object != NULL && (object->flags & FILM_VALUE_CALLABLE) != 0;
 }
 
 static void

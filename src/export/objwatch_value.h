@@ -20,9 +20,10 @@ film_objwatch_is_container(film_watch *state, const film_held *held);
 int64_t
 film_objwatch_length(film_watch *state, const film_held *held);
 
-/* A function, a class, a method: ObjWatch does not follow variables that hold one. */
+/* A function, a class, anything with a __call__: ObjWatch does not follow variables
+ * that hold one. */
 bool
-film_objwatch_is_callable(film_watch *state, const film_held *held);
+film_objwatch_is_callable(const film_watch *state, const film_held *held);
 
 /* The type of an object, by its short name. */
 film_text

@@ -482,7 +482,9 @@ film_snapshot_write(film_context *context, PyObject *value, uint32_t levels)
     if (object->record == 0 || object->body != hash) {
         object->record = film_writer_value_record(
             film_the_session.writer, type_name,
-            FILM_VALUE_OBJECT | (making.cut ? FILM_VALUE_CUT : 0),
+            FILM_VALUE_OBJECT | (making.cut ? FILM_VALUE_CUT : 0) |
+                (Py_TYPE(value)->tp_dictoffset == 0 ? FILM_VALUE_SLOTS : 0) |
+                (Py_TYPE(value)->tp_call != NULL ? FILM_VALUE_CALLABLE : 0),
             snapshot.body.data + start, snapshot.body.length - start);
         object->body = hash;
     }

@@ -229,6 +229,17 @@ is_user_code(const film_targets *targets, const film_code_origin *origin)
 }
 
 static bool
+names_user_code(const film_string_list *names)
+{
+    for (size_t index = 0; index < names->count; index++) {
+        if (strcmp(names->items[index], FILM_TARGET_USER_CODE) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
 is_own_code(const film_targets *targets, const film_code_origin *origin)
 {
     const char *own = targets->own_dir;
@@ -247,8 +258,9 @@ film_targets_accept(const film_targets *targets, const film_code_origin *origin)
     if (targets->all) {
         return true;
     }
-    if (targets->targets.count > 0) {
-        return matches_any(&targets->targets, false, origin);
+    if (targets->targets.count > 0 && matches_any(&targets->targets, false, origin)) {
+        return true;
     }
-    return is_user_code(targets, origin);
+    return (targets->targets.count == 0 || names_user_code(&targets->targets)) &&
+           is_user_code(targets, origin);
 }

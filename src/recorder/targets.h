@@ -11,6 +11,7 @@
  *   module:Class.run()   a method, with what is defined in it
  *   module:run()         a function, the same
  *   module::NAME         as a target the code of that module; as an exclude no code
+ *   <user code>          as a target: what is recorded where no target is given
  * User code,
  * the default, is what lies outside the standard library, site-packages and
  * dist-packages; `<string>` and notebook cells belong to it, `<frozen ...>` does not.
@@ -23,6 +24,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#define FILM_TARGET_USER_CODE "<user code>"
 
 /* A growing list of owned strings. Valid when zeroed. */
 typedef struct film_string_list {
