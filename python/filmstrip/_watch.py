@@ -253,10 +253,9 @@ class _Recording:
         if plan.strict:
             # ObjWatch knows the line of any caller and holds on to every object: for
             # its very lines the callers are recorded too, and not shown.
-            options.targets.append(USER_CODE)
-            if plan.film is None:
-                options.excludes = []
-        options.excludes = plan.targets.excludes
+            options.targets = [*options.targets, USER_CODE]
+        if not plan.strict or plan.film is not None:
+            options.excludes = plan.targets.excludes
         options.level = _options.parse_level("values")
         options.children = plan.film is not None
         try:

@@ -25,6 +25,21 @@ typedef struct document {
     bool failed;
 } document;
 
+/* Python's writer leaves apostrophes as they are. */
+static void
+put_escaped(film_buffer *out, const film_buffer *escaped)
+{
+    static const char apostrophe[] = "&apos;";
+    const size_t length = sizeof(apostrophe) - 1;
+
+    for (size_t i = 0; i < escaped->length; i++) {
+        bool found = escaped->length - i >= length &&
+                     memcmp(escaped->data + i, apostrophe, length) == 0;
+        film_buffer_put_byte(out, found ? '\'' : escaped->data[i]);
+        i += found ? length - 1 : 0;
+    }
+}
+
 /* ` key="value"`, escaped. */
 static void
 put_attribute(document *to, film_buffer *out, const char *key, const film_text *parts,
@@ -38,7 +53,7 @@ put_attribute(document *to, film_buffer *out, const char *key, const film_text *
     film_buffer_put_byte(out, ' ');
     film_buffer_append_text(out, key);
     film_buffer_append(out, "=\"", 2);
-    film_buffer_append(out, to->scratch.data, to->scratch.length);
+    put_escaped(out, &to->scratch);
     film_buffer_put_byte(out, '"');
     to->failed = to->failed || out->failed || to->scratch.failed;
 }
