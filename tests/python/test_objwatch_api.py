@@ -375,7 +375,7 @@ def test_objwatch_view_of_any_recording(runner):
     assert result.rc == 0, result.stderr
     shown = run_program("log", "--objwatch", result.film).stdout
     assert "## Config:" in shown
-    assert "   15   run __main__.main <- \n" in shown
+    assert "   14   run __main__.main <- \n" in shown
     assert "run __main__.double <- '0':2" in shown
     assert "end __main__.double -> 4" in shown
     assert "upd _.total 2 -> 6" in shown
