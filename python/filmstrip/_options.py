@@ -41,6 +41,7 @@ class Options:
         self.items = 0
         self.item_depth = 0
         self.children = True
+        self.callers = False  # tell where targets are called from, by whatever code
         self.argv = False
         self.progress = False
         self.free_name = False  # another free name is as good, if `path` is taken
@@ -243,6 +244,7 @@ def begin(options: Options, meta: "Mapping[str, str]") -> str:
                 tick_ns=options.tick_ns,
                 level=options.level,
                 children=options.children,
+                callers=options.callers,
                 meta=dict(meta),
                 stdlib_dirs=tuple(standard_library_folders()),
                 site_dirs=tuple(site_folders()),

@@ -258,6 +258,7 @@ class _Recording:
             options.excludes = plan.targets.excludes
         options.level = _options.parse_level("values")
         options.children = plan.film is not None
+        options.callers = True
         try:
             meta = _options.describe(options, _api._program_words())
             _options.begin(options, {**meta, **describe(plan)})

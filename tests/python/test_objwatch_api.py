@@ -603,3 +603,77 @@ def test_header_shortens_many_modules(runner):
 
 def test_program_is_found(runner):
     assert os.access(PACKAGE / "bin" / "filmstrip", os.X_OK)
+
+
+def test_lines_of_callers_that_are_not_watched(runner):
+    """Whatever code calls a target, run and end have its line: callbacks of the
+    standard library, generators, deep recursion, threads."""
+    runner.write(
+        """
+        def leaf(n=0):
+            return n
+        def gen():
+            got = yield 1
+            yield got
+        class Thing:
+            def __lt__(self, other):
+                return True
+        """,
+        "aimed.py",
+    )
+    result = check(
+        runner,
+        """
+        import functools, threading
+        import aimed, filmstrip
+
+        def deep(n):
+            if n:
+                return deep(n - 1)
+            return aimed.leaf(1)
+
+        def other():
+            aimed.leaf(2); x = 1
+            aimed.leaf(3)
+
+        watcher = filmstrip.watch(["aimed"], film="kept.film")
+        deep(60)
+        for _ in range(2):
+            other()
+        list(map(aimed.leaf, [1, 2]))
+        sorted([aimed.Thing(), aimed.Thing()])
+        functools.reduce(lambda a, b: aimed.leaf(b), [1, 2, 3])
+        g = aimed.gen()
+        next(g)
+        g.send(1)
+        g.close()
+        thread = threading.Thread(target=aimed.leaf)
+        thread.start()
+        thread.join()
+        try:
+            deep("no")
+        except TypeError:
+            pass
+        deep(3)
+        watcher.stop()
+        """,
+    )
+    runs = [line.split() for line in lines(result) if " run " in line]
+    places = [(int(line), name) for line, _, name in runs]
+    leaf, thing, gen = "aimed.leaf", "aimed.Thing.__lt__", "aimed.gen"
+    run = next(line for line, name in places if name == leaf and line > 100)
+    assert places == [
+        (8, leaf),
+        *[(11, leaf), (12, leaf)] * 2,
+        *[(18, leaf)] * 2,
+        (19, thing),
+        *[(20, leaf)] * 2,
+        (22, gen),
+        (23, gen),
+        *[(24, gen)] * (sys.version_info < (3, 13)),
+        (run, leaf),  # threading's own line
+        (8, leaf),
+    ]
+    ends = [line.split() for line in lines(result) if " end " in line]
+    assert [(int(line), name) for line, _, name in ends] == places
+    assert run_program("check", runner.folder / "kept.film").rc == 0
