@@ -8,7 +8,9 @@ class Sizes(ABCWrapper):
     """Says how large things are, not what they are."""
 
     def size(self, value):
-        return f"{len(value)} long" if hasattr(value, "__len__") else type(value).__name__
+        return (
+            f"{len(value)} long" if hasattr(value, "__len__") else type(value).__name__
+        )
 
     def wrap_call(self, func_name, frame):
         names = frame.f_code.co_varnames[: frame.f_code.co_argcount]

@@ -33,9 +33,9 @@ class Statistics(TypedDict, total=False):
 
 
 def _names(given: Targets) -> list[str]:
-    if isinstance(given, (str, os.PathLike, type)) or not isinstance(given, Iterable):
-        given = [cast(Target, given)]
-    return [_options.resolve_target(_options.name_target(name)) for name in given]
+    one = isinstance(given, (str, os.PathLike, type)) or not isinstance(given, Iterable)
+    names = [given] if one else cast("Iterable[Target]", given)
+    return [_options.resolve_target(_options.name_target(name)) for name in names]
 
 
 def _program_words() -> list[str]:

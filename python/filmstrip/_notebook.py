@@ -70,7 +70,7 @@ def run_cell(shell: Any, line: str, cell: str) -> None:
 
 
 class SilentError(Exception):
-    """The cell's own error was shown already; IPython shows nothing more of this one."""
+    """The cell's own error was shown already; IPython shows nothing of this one."""
 
     def _render_traceback_(self) -> list[str]:
         return []

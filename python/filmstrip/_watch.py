@@ -138,9 +138,7 @@ def describe(plan: Plan) -> dict[str, str]:
     same later; read by export/objwatch_config.c."""
 
     def compact(value: Any) -> str:
-        return json.dumps(
-            value, ensure_ascii=False, separators=(",", ":"), default=str
-        )
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
     view = {
         "locals": int(plan.config.with_locals),

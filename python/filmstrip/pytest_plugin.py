@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
+import pytest  # type: ignore[import-not-found, unused-ignore]
 
 PROPERTY = "film"  # of a report: the path of its recording
 
@@ -68,13 +68,13 @@ class Recorder:
         self._failed = False
         self._problem = ""
 
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)  # type: ignore[untyped-decorator, unused-ignore]
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         self._begin(item)
         yield
         self._end()
 
-    @pytest.hookimpl(hookwrapper=True)
+    @pytest.hookimpl(hookwrapper=True)  # type: ignore[untyped-decorator, unused-ignore]
     def pytest_runtest_makereport(self) -> Iterator[None]:
         outcome: Any = yield
         report: pytest.TestReport = outcome.get_result()

@@ -123,7 +123,8 @@ run(const film_command *command, int argc, char **argv)
     export_options wanted = {0};
     const film_option options[] = {
         {"to", 't', FILM_OPTION_TEXT, "NAME",
-         "What to write: pstats, dot, svg, collapsed, speedscope, perfetto, chrome, json "
+         "What to write: pstats, dot, svg, collapsed, speedscope, perfetto, chrome, "
+         "json "
          "or xml.",
          &wanted.format, NULL},
         {"output", 'o', FILM_OPTION_TEXT, "OUT",

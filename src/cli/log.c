@@ -238,7 +238,8 @@ run(const film_command *command, int argc, char **argv)
          "Go on with a recording that is still being written, until its program ends.",
          &wanted.follow, NULL},
         {"objwatch", 0, FILM_OPTION_CHOICE, "[=FORM]",
-         "ObjWatch's header and lines: 0.5 (the default), strict (without what ObjWatch "
+         "ObjWatch's header and lines: 0.5 (the default), strict (without what "
+         "ObjWatch "
          "would have missed) or 0.3 (the older form).",
          &wanted.objwatch, objwatch_forms},
         {"color", 0, FILM_OPTION_CHOICE, "WHEN", "auto, always or never.",

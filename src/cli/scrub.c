@@ -86,7 +86,8 @@ const film_command film_command_scrub = {
     "scrub",
     "removes names or patterns from a recording",
     "IN OUT [--name GLOB]... [--pattern REGEX]... [--force]",
-    "Writes the recording again without secrets. With --name it takes out the values of "
+    "Writes the recording again without secrets. With --name it takes out the values "
+    "of "
     "variables, arguments, attributes, globals and str keys whose name matches, and "
     "what functions of that name returned. A str of four characters or more that is "
     "found so is taken out wherever else it stands: in values, exception messages, "
@@ -94,7 +95,8 @@ const film_command film_command_scrub = {
     "matches in any of these. Without either, the names of the deny list (password, "
     "token, secret, api_key, ...) count, as when recording.\n"
     "\n"
-    "Values taken out read [redacted], source texts keep their length. Calls, lines and "
+    "Values taken out read [redacted], source texts keep their length. Calls, lines "
+    "and "
     "times stay. The recording must have been closed; IN is not changed. OUT is "
     "readable by its owner alone, and passes 'filmstrip check'.",
     "filmstrip scrub train.film share.film\n"

@@ -40,15 +40,14 @@ load_globals(film_objwatch *view, const char *lines)
 
             /* Names are string ids: this one has an id only if the recording wrote
              * that name; what it never writes is told with the first look alone. */
-            for (uint32_t id = 1; scope != NULL && id < film_reader_string_count(
-                                                             view->reader);
-                 id++) {
+            for (uint32_t id = 1;
+                 scope != NULL && id < film_reader_string_count(view->reader); id++) {
                 if (film_text_equals(film_reader_string(view->reader, id), name)) {
                     film_seen_variable *variable =
                         film_scope_find(&view->state, scope, id, true);
                     if (variable != NULL) {
-                        uint8_t *to = film_token_put_text(variable->now.bytes, value + 1,
-                                                          (size_t)(end - value - 1));
+                        uint8_t *to = film_token_put_text(
+                            variable->now.bytes, value + 1, (size_t)(end - value - 1));
                         variable->now.length = (uint8_t)(to - variable->now.bytes);
                     }
                     break;
@@ -252,8 +251,7 @@ take_arguments(film_objwatch *view, const film_event *event, film_seen_frame *fr
         if (input.failed || i >= code->local_count) {
             return;
         }
-        variable =
-            film_scope_find(&view->state, &frame->locals, code->locals[i], true);
+        variable = film_scope_find(&view->state, &frame->locals, code->locals[i], true);
         if (variable != NULL) {
             variable->now = value;
         }
@@ -286,12 +284,11 @@ traces(film_objwatch *view, const film_event *event, const film_seen_frame *fram
         }
         for (size_t i = 0; i < self->attributes.count; i++) {
             film_seen_variable *item = &self->attributes.items[i];
-            place.has_attribute =
-                place.has_attribute ||
-                (item->now.length > 0 &&
-                 film_objwatch_names_attribute(
-                     &view->config, place.code->module, place.owner,
-                     film_reader_string(view->reader, item->name)));
+            place.has_attribute = place.has_attribute ||
+                                  (item->now.length > 0 &&
+                                   film_objwatch_names_attribute(
+                                       &view->config, place.code->module, place.owner,
+                                       film_reader_string(view->reader, item->name)));
         }
     }
     return film_objwatch_traces(&view->config, &place);

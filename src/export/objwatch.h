@@ -7,6 +7,7 @@
  *
  *   objwatch_config.c  what the watching was asked for, from META
  *   objwatch_state.c   variables, objects and containers as they are at a moment
+ *   objwatch_frames.c  the open frames
  *   objwatch_value.c   values as texts
  *   objwatch.c         events to lines
  *   objwatch_full.c    the lines of writes, as they happened
@@ -30,10 +31,10 @@ typedef struct film_objwatch_line {
     const char *word; /* run, end, upd, apd, pop, del, raise */
     uint64_t time_ns;
     uint32_t line, depth, thread;
-    film_text module;     /* run, end */
-    film_text owner;      /* the class of a method or attribute; `_` and `@` */
-    film_text name;       /* the function or variable */
-    film_text item;       /* upd, del of an item: `[key]`; else empty */
+    film_text module;        /* run, end */
+    film_text owner;         /* the class of a method or attribute; `_` and `@` */
+    film_text name;          /* the function or variable */
+    film_text item;          /* upd, del of an item: `[key]`; else empty */
     film_text before, after; /* run: arguments, end: value in `after`; upd: both */
     film_text type;          /* apd, pop: of the container */
     int64_t length_before, length_after;

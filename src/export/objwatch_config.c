@@ -7,13 +7,16 @@
 
 #include "base/alloc.h"
 
-#define CO_COROUTINES (0x80u | 0x200u) /* async def: ObjWatch does not look for them */
+#define CO_COROUTINES                                                                  \
+    (0x80u | 0x200u) /* async def: ObjWatch does not look for them                     \
+                      */
 
 /* Cuts the next part off `rest`, which ends at the first `end`. */
 static film_text
 cut(film_text *rest, char end)
 {
-    const char *found = rest->length == 0 ? NULL : memchr(rest->data, end, rest->length);
+    const char *found =
+        rest->length == 0 ? NULL : memchr(rest->data, end, rest->length);
     film_text part = {rest->data,
                       found == NULL ? rest->length : (size_t)(found - rest->data)};
     size_t taken = part.length + (found != NULL);
@@ -78,9 +81,8 @@ load_rules(film_objwatch_config *config, const char *text, film_error *error)
         film_objwatch_rule rule;
 
         if (parse_rule(cut(&rest, '\n'), &rule)) {
-            film_objwatch_rule *rules =
-                film_grow(config->rules, &capacity, config->rule_count + 1,
-                          sizeof(*rules));
+            film_objwatch_rule *rules = film_grow(
+                config->rules, &capacity, config->rule_count + 1, sizeof(*rules));
             if (rules == NULL) {
                 return film_fail(error, FILM_NO_MEMORY, "not enough memory");
             }

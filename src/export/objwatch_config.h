@@ -20,9 +20,9 @@ typedef enum film_objwatch_wrapper {
 } film_objwatch_wrapper;
 
 typedef struct film_objwatch_rule {
-    char kind;                      /* its first letter; func is 'u' */
+    char kind; /* its first letter; func is 'u' */
     bool excludes;
-    film_text module, owner, name;  /* borrowed from the configuration's text */
+    film_text module, owner, name; /* borrowed from the configuration's text */
 } film_objwatch_rule;
 
 typedef struct film_objwatch_config {
@@ -32,7 +32,7 @@ typedef struct film_objwatch_config {
     uint64_t index;
     uint64_t level; /* of Python's logging */
     film_objwatch_wrapper wrapper;
-    char *text;                /* owned: META is gone when a live recording is read on */
+    char *text; /* owned: META is gone when a live recording is read on */
     film_objwatch_rule *rules; /* owned */
     size_t rule_count;
 } film_objwatch_config;
@@ -40,8 +40,8 @@ typedef struct film_objwatch_config {
 /* A frame as the rules see it. */
 typedef struct film_objwatch_place {
     const film_code *code;
-    film_text owner;  /* class of `self`; data NULL: there is none */
-    film_text home;   /* the module that class is defined in, where known */
+    film_text owner;    /* class of `self`; data NULL: there is none */
+    film_text home;     /* the module that class is defined in, where known */
     bool has_attribute; /* `self` has an attribute that a rule names */
 } film_objwatch_place;
 

@@ -165,10 +165,9 @@ take_attribute(film_objwatch *view, const film_event *event, film_seen_frame *fr
     }
     line->owner = film_objwatch_type(&view->state, owner);
     put(view, line, variable, taken,
-        tells(view, frame) &&
-            film_objwatch_shows_attribute(&view->config, code, line->owner,
-                                          film_reader_string(view->reader,
-                                                             taken->name)));
+        tells(view, frame) && film_objwatch_shows_attribute(
+                                  &view->config, code, line->owner,
+                                  film_reader_string(view->reader, taken->name)));
 }
 
 /* What a line calls an object: a variable of the frame, an attribute of `self`, or
@@ -184,8 +183,7 @@ name_object(film_objwatch *view, const film_seen_frame *frame,
     for (size_t i = 0; i < frame->locals.count; i++) {
         if (frame->locals.items[i].now.object == object->serial + 1) {
             line->owner = film_text_of("_");
-            line->name =
-                film_reader_string(view->reader, frame->locals.items[i].name);
+            line->name = film_reader_string(view->reader, frame->locals.items[i].name);
             if (film_objwatch_shows_local(view, frame->locals.items[i].name)) {
                 return true;
             }
@@ -201,8 +199,8 @@ name_object(film_objwatch *view, const film_seen_frame *frame,
         film_held holder = {.object = object->held_by.object};
         const film_seen_object *owner = film_watch_object(&view->state, &holder);
         name = object->held_by.name;
-        line->owner = owner == NULL ? film_text_of("?")
-                                    : film_objwatch_type(&view->state, owner);
+        line->owner =
+            owner == NULL ? film_text_of("?") : film_objwatch_type(&view->state, owner);
     }
     if (name == 0 || code == NULL) {
         return false;
@@ -249,8 +247,8 @@ take_item(film_objwatch *view, film_seen_frame *frame, const write *taken,
                                   length, owner->length);
         return;
     }
-    if (!taken->deletes && (before.length == 0 ||
-                            !film_held_is(&view->state, &before, &taken->value))) {
+    if (!taken->deletes &&
+        (before.length == 0 || !film_held_is(&view->state, &before, &taken->value))) {
         name_item(view, &taken->key, line);
         film_objwatch_tell_value(view, line, &before, &taken->value);
     }

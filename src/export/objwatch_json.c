@@ -240,8 +240,8 @@ film_export_objwatch_json(const film_recordings *set, film_output *output,
 
     put_kept(output, "{\"ObjWatch\":{\"runtime_info\":",
              film_reader_meta(set->items[0].reader, "objwatch.runtime"));
-    put_kept(output, ",\"config\":",
-             film_reader_meta(set->items[0].reader, "objwatch.config"));
+    put_kept(output,
+             ",\"config\":", film_reader_meta(set->items[0].reader, "objwatch.config"));
     FILM_OUTPUT_LITERAL(output, ",\"events\":[");
     for (size_t i = 0; status == FILM_OK && i < set->count; i++) {
         status = walk(set->items[i].reader, &to, error);

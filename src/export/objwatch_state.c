@@ -7,8 +7,7 @@
 #include "base/alloc.h"
 #include "reader/reader_state.h"
 
-#define NESTING 4u          /* how deep attributes of attributes are taken in */
-#define THREADS_MAX 1000000u /* ids are dense; one beyond comes from a damaged file */
+#define NESTING 4u /* how deep attributes of attributes are taken in */
 
 void
 film_watch_init(film_watch *state, film_reader *reader)
@@ -18,8 +17,8 @@ film_watch_init(film_watch *state, film_reader *reader)
     state->time = 1;
 }
 
-static void
-free_frame(film_seen_frame *frame)
+void
+film_seen_frame_free(film_seen_frame *frame)
 {
     if (frame != NULL) {
         film_free(frame->locals.items);
@@ -36,11 +35,11 @@ film_watch_reset(film_watch *state)
         film_free(state->objects[i]);
     }
     for (size_t i = 0; i < state->suspended_count; i++) {
-        free_frame(state->suspended[i]);
+        film_seen_frame_free(state->suspended[i]);
     }
     for (size_t i = 0; i < state->thread_capacity; i++) {
         for (size_t k = 0; k < state->threads[i].depth; k++) {
-            free_frame(state->threads[i].stack[k]);
+            film_seen_frame_free(state->threads[i].stack[k]);
         }
         film_free(state->threads[i].stack);
     }
@@ -232,8 +231,8 @@ static bool
 add_item(film_watch *state, film_seen_object *object, const film_held *key,
          const film_held *value)
 {
-    film_seen_item *items = film_grow(object->items, &object->capacity, object->count + 1,
-                                 sizeof(*items));
+    film_seen_item *items =
+        film_grow(object->items, &object->capacity, object->count + 1, sizeof(*items));
 
     if (items == NULL) {
         state->failed = true;
@@ -271,8 +270,9 @@ film_watch_load(film_watch *state, film_seen_object *object)
     memcpy(copy, record.rest.at, film_input_left(&record.rest));
     input = film_input_of(copy, film_input_left(&record.rest));
     for (uint64_t i = 0; i < record.count && !input.failed; i++) {
-        film_held key =
-            record.form == FILM_OBJECT_MAPPING ? take(state, &input, NESTING - 1) : none;
+        film_held key = record.form == FILM_OBJECT_MAPPING
+                            ? take(state, &input, NESTING - 1)
+                            : none;
         film_held value = take(state, &input, NESTING - 1);
         if (input.failed || !add_item(state, object, &key, &value)) {
             break;
@@ -375,8 +375,8 @@ film_held_is(film_watch *state, const film_held *one, const film_held *other)
         memcmp(one->bytes, other->bytes, one->length) == 0) {
         return true;
     }
-    return one->length > 0 && other->length > 0 &&
-           one->bytes[0] == FILM_TOKEN_VALUE && other->bytes[0] == FILM_TOKEN_VALUE &&
+    return one->length > 0 && other->length > 0 && one->bytes[0] == FILM_TOKEN_VALUE &&
+           other->bytes[0] == FILM_TOKEN_VALUE &&
            records_are_equal(state, film_held_token(one).value,
                              film_held_token(other).value);
 }
@@ -435,110 +435,4 @@ film_watch_globals(film_watch *state, film_text module)
     modules += state->module_count++;
     *modules = (film_seen_module){.name = {copy, module.length}};
     return &modules->globals;
-}
-
-/* --- frames --- */
-
-film_seen_thread *
-film_watch_thread(film_watch *state, uint32_t id)
-{
-    size_t before = state->thread_capacity;
-    film_seen_thread *threads;
-
-    if (id >= THREADS_MAX) {
-        return NULL;
-    }
-    if (id >= before) {
-        threads = film_grow(state->threads, &state->thread_capacity, (size_t)id + 1,
-                            sizeof(*threads));
-        if (threads == NULL) {
-            state->failed = true;
-            return NULL;
-        }
-        memset(threads + before, 0, (state->thread_capacity - before) * sizeof(*threads));
-        state->threads = threads;
-    }
-    return &state->threads[id];
-}
-
-static film_seen_frame *
-take_suspended(film_watch *state, uint64_t serial)
-{
-    for (size_t i = state->suspended_count; i > 0; i--) {
-        film_seen_frame *frame = state->suspended[i - 1];
-        if (frame->serial == serial) {
-            state->suspended[i - 1] = state->suspended[--state->suspended_count];
-            return frame;
-        }
-    }
-    return NULL;
-}
-
-film_seen_frame *
-film_watch_enter(film_watch *state, const film_event *event)
-{
-    film_seen_thread *thread = film_watch_thread(state, event->thread);
-    film_seen_frame *frame =
-        event->kind == FILM_KIND_CALL ? NULL : take_suspended(state, event->frame);
-    film_seen_frame **stack;
-
-    if (frame == NULL) {
-        frame = film_alloc(sizeof(*frame));
-        if (frame == NULL) {
-            state->failed = true;
-            return NULL;
-        }
-        frame->serial = event->frame;
-        frame->code = event->code;
-    }
-    stack = thread == NULL ? NULL
-                           : film_grow(thread->stack, &thread->capacity,
-                                       thread->depth + 1, sizeof(film_seen_frame *));
-    if (stack == NULL) {
-        state->failed = true;
-        free_frame(frame);
-        return NULL;
-    }
-    thread->stack = stack;
-    stack[thread->depth++] = frame;
-    frame->last_line = 0;
-    return frame;
-}
-
-film_seen_frame *
-film_watch_frame(film_watch *state, const film_event *event)
-{
-    film_seen_thread *thread = film_watch_thread(state, event->thread);
-    size_t at = thread == NULL ? 0 : thread->depth;
-
-    while (at > 0 && thread->stack[at - 1]->serial != event->frame) {
-        at--;
-    }
-    if (at == 0) {
-        return NULL;
-    }
-    while (thread->depth > at) { /* they ended unseen */
-        film_watch_leave(state, thread, false);
-    }
-    return thread->stack[at - 1];
-}
-
-void
-film_watch_leave(film_watch *state, film_seen_thread *thread, bool suspended)
-{
-    film_seen_frame *frame = thread->stack[--thread->depth];
-    film_seen_frame **kept;
-
-    if (frame->traced && thread->shown > 0) {
-        thread->shown--;
-    }
-    kept = !suspended ? NULL
-                      : film_grow(state->suspended, &state->suspended_capacity,
-                                  state->suspended_count + 1, sizeof(*kept));
-    if (kept == NULL) {
-        free_frame(frame);
-        return;
-    }
-    state->suspended = kept;
-    kept[state->suspended_count++] = frame;
 }

@@ -85,11 +85,11 @@ typedef struct film_seen_thread {
 } film_seen_thread;
 
 typedef struct film_watch {
-    film_reader *reader; /* borrowed */
-    uint64_t time;       /* counts what changed */
+    film_reader *reader;        /* borrowed */
+    uint64_t time;              /* counts what changed */
     film_seen_object **objects; /* owned, and what they point to */
     size_t object_count, object_capacity;
-    film_intern object_places; /* serial + 1 to place */
+    film_intern object_places;   /* serial + 1 to place */
     film_seen_frame **suspended; /* owned: frames of generators */
     size_t suspended_count, suspended_capacity;
     film_seen_thread *threads; /* owned; by thread id */
@@ -123,6 +123,9 @@ film_scope_find(film_watch *state, film_seen_scope *scope, uint32_t name, bool a
 
 film_seen_scope *
 film_watch_globals(film_watch *state, film_text module);
+
+void
+film_seen_frame_free(film_seen_frame *frame);
 
 film_seen_thread *
 film_watch_thread(film_watch *state, uint32_t id);

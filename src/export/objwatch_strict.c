@@ -145,8 +145,8 @@ look_at_globals(film_objwatch *view, film_seen_frame *frame, film_objwatch_line 
 {
     const film_code *code = film_reader_code(view->reader, frame->code);
     film_seen_scope *scope = !view->config.with_globals || code == NULL
-                            ? NULL
-                            : film_watch_globals(&view->state, code->module);
+                                 ? NULL
+                                 : film_watch_globals(&view->state, code->module);
 
     if (scope == NULL || scope->looked == view->state.time) {
         return;
@@ -165,8 +165,7 @@ look_at_globals(film_objwatch *view, film_seen_frame *frame, film_objwatch_line 
 }
 
 void
-film_objwatch_look(film_objwatch *view, const film_event *event,
-                   film_seen_frame *frame)
+film_objwatch_look(film_objwatch *view, const film_event *event, film_seen_frame *frame)
 {
     uint32_t now = film_reader_event_line(view->reader, event);
     uint32_t shown = view->mode == FILM_OBJWATCH_OLD || frame->last_line == 0

@@ -200,8 +200,8 @@ static void
 put_default_header(const recorded *item)
 {
     film_output *output = item->text->output;
-    static const char rule[] =
-        "================================================================================";
+    static const char rule[] = "======================================================="
+                               "=========================";
 
     film_output_text(output, rule);
     FILM_OUTPUT_LITERAL(output, "\n# ObjWatch Log\n> Version:        " VERSION
@@ -356,7 +356,8 @@ film_objwatch_text_finish(film_objwatch_text *text)
 
         /* A program that did not stop the watching never said so. */
         if (item->config->level > LEVEL_INFO ||
-            (item->config->is_watched && (ended == NULL || strcmp(ended, "stop") != 0))) {
+            (item->config->is_watched &&
+             (ended == NULL || strcmp(ended, "stop") != 0))) {
             continue;
         }
         begin_message(item, end_ns, "INFO");

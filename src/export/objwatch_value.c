@@ -101,7 +101,8 @@ put_plain(film_watch *state, film_buffer *out, const film_held *held, bool quote
 
 /* `Colour.RED`, in containers `<Colour.RED: 1>`. */
 static void
-put_enum(film_watch *state, film_buffer *out, const film_seen_object *object, bool quoted)
+put_enum(film_watch *state, film_buffer *out, const film_seen_object *object,
+         bool quoted)
 {
     if (quoted) {
         film_buffer_put_byte(out, '<');
@@ -216,8 +217,7 @@ put_plain(film_watch *state, film_buffer *out, const film_held *held, bool quote
         }
         break;
     case FILM_TOKEN_CYCLE:
-        put_type(out, film_short_name(
-                          film_reader_string(state->reader, token.type)));
+        put_type(out, film_short_name(film_reader_string(state->reader, token.type)));
         break;
     case FILM_TOKEN_VALUE:
     case FILM_TOKEN_OBJECT:
@@ -297,7 +297,8 @@ put_element(film_watch *state, film_buffer *out, const film_held *held)
 
 /* Whether the first elements are such that they are shown. */
 static bool
-shows_elements(film_watch *state, const film_seen_object *object, size_t shown, bool shapes)
+shows_elements(film_watch *state, const film_seen_object *object, size_t shown,
+               bool shapes)
 {
     bool simple = shown > 0, tensors = shapes;
 
@@ -311,7 +312,8 @@ shows_elements(film_watch *state, const film_seen_object *object, size_t shown, 
 }
 
 static void
-put_container(film_watch *state, film_buffer *out, film_seen_object *object, bool shapes)
+put_container(film_watch *state, film_buffer *out, film_seen_object *object,
+              bool shapes)
 {
     size_t length = object->length < 0 ? 0 : (size_t)object->length;
     size_t shown = length < SHOWN ? length : SHOWN;
@@ -321,8 +323,8 @@ put_container(film_watch *state, film_buffer *out, film_seen_object *object, boo
     film_buffer_put_byte(out, '(');
     put_text(out, film_objwatch_type(state, object));
     LITERAL(out, ")[");
-    if (object->count < shown || (length > 0 && !shows_elements(state, object, shown,
-                                                                shapes))) {
+    if (object->count < shown ||
+        (length > 0 && !shows_elements(state, object, shown, shapes))) {
         snprintf(number, sizeof(number), "%zu elements]", length);
         film_buffer_append_text(out, number);
         return;

@@ -38,8 +38,8 @@ film_objwatch_tell_value(film_objwatch *view, film_objwatch_line *line,
 
 /* `apd` or `pop`, by the lengths. */
 void
-film_objwatch_tell_length(film_objwatch *view, film_objwatch_line *line,
-                          film_text type, int64_t before, int64_t after);
+film_objwatch_tell_length(film_objwatch *view, film_objwatch_line *line, film_text type,
+                          int64_t before, int64_t after);
 
 /* The name is `self`: by it ObjWatch knows a method. */
 bool

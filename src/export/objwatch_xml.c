@@ -136,7 +136,9 @@ put_size(document *to, film_buffer *out, const char *key, film_text type,
 {
     char digits[24];
     char *end = film_format_u64(digits, (uint64_t)length);
-    film_text parts[] = {film_text_of("("), type, film_text_of(")(len)"),
+    film_text parts[] = {film_text_of("("),
+                         type,
+                         film_text_of(")(len)"),
                          {digits, (size_t)(end - digits)}};
 
     put_attribute(to, out, key, parts, 4);
@@ -146,10 +148,8 @@ static void
 put_variable(document *to, const film_objwatch_line *line)
 {
     film_buffer *out = &to->open[to->depth - 1].inside;
-    film_text name[] = {line->owner,
-                        {".", line->owner.length > 0},
-                        line->name,
-                        line->item};
+    film_text name[] = {
+        line->owner, {".", line->owner.length > 0}, line->name, line->item};
 
     put_indent(out, to->depth);
     film_buffer_put_byte(out, '<');
@@ -215,8 +215,8 @@ static film_status
 walk(film_reader *reader, document *to, film_error *error)
 {
     film_objwatch *view;
-    film_status status = film_objwatch_new(reader, FILM_OBJWATCH_OLD, write_line, to,
-                                           &view, error);
+    film_status status =
+        film_objwatch_new(reader, FILM_OBJWATCH_OLD, write_line, to, &view, error);
 
     for (size_t i = 0; status == FILM_OK && i < film_reader_thread_count(reader); i++) {
         status =

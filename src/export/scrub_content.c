@@ -25,8 +25,8 @@ film_scrub_meta(film_scrubber *scrubber, const film_buffer *raw, film_buffer *ou
     while ((status = film_meta_next(&input, &key, &key_length, &value,
                                     &value_length)) == FILM_OK) {
         film_buffer_clear(&clean);
-        scrubber->counts.texts += film_secrets_clean(&scrubber->secrets, value,
-                                                     value_length, &clean, 0);
+        scrubber->counts.texts +=
+            film_secrets_clean(&scrubber->secrets, value, value_length, &clean, 0);
         film_buffer_put_bytes(out, key, key_length);
         film_buffer_put_bytes(out, clean.data, clean.length);
     }
@@ -236,7 +236,7 @@ film_scrub_source(film_scrubber *scrubber, const film_buffer *raw, film_buffer *
     film_buffer_put_bytes(out, name.data, name.length);
     film_buffer_reset(&name);
     film_buffer_put_varint(out, flags);
-    scrubber->counts.sources += film_secrets_clean(
-        &scrubber->secrets, input.at, film_input_left(&input), out, '*');
+    scrubber->counts.sources += film_secrets_clean(&scrubber->secrets, input.at,
+                                                   film_input_left(&input), out, '*');
     return finish(scrubber, out);
 }

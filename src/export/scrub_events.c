@@ -137,10 +137,10 @@ film_scrub_find(film_scrubber *scrubber, film_error *error)
     if (status == FILM_OK) {
         find_in_records(scrubber);
     }
-    return status != FILM_OK          ? status
-           : scrubber->secrets.failed ? film_fail(error, FILM_NO_MEMORY,
-                                                  "not enough memory")
-                                      : FILM_OK;
+    return status != FILM_OK ? status
+           : scrubber->secrets.failed
+               ? film_fail(error, FILM_NO_MEMORY, "not enough memory")
+               : FILM_OK;
 }
 
 /* --- rows --- */
@@ -153,8 +153,8 @@ clean_tokens(film_scrubber *scrubber, film_input *input, uint32_t count,
     film_buffer_clear(&scrubber->tokens);
     for (uint32_t i = 0; i < count && !input->failed; i++) {
         bool named = film_scrub_is_named(scrubber, event, first + i);
-        scrubber->counts.values += film_secrets_clean_token(
-            &scrubber->secrets, input, named, &scrubber->tokens);
+        scrubber->counts.values += film_secrets_clean_token(&scrubber->secrets, input,
+                                                            named, &scrubber->tokens);
     }
     return !input->failed && !scrubber->tokens.failed;
 }

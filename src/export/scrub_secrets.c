@@ -232,8 +232,8 @@ find_next(const film_secrets *secrets, const char *bytes, size_t length, size_t 
         const char *hit = memmem(bytes + at, length - at, text->data, text->length);
         size_t place = hit == NULL ? 0 : (size_t)(hit - bytes);
 
-        if (hit != NULL && (!any || place < *where ||
-                            (place == *where && text->length > *found))) {
+        if (hit != NULL &&
+            (!any || place < *where || (place == *where && text->length > *found))) {
             any = true;
             *where = place;
             *found = text->length;
@@ -292,9 +292,9 @@ is_secret(film_secrets *secrets, const film_token *token)
     int length;
 
     if (token->kind == FILM_TOKEN_SHORT_TEXT) {
-        return token->text.length > 0 && find_next(secrets, token->text.data,
-                                                   token->text.length, 0, &where,
-                                                   &found);
+        return token->text.length > 0 &&
+               find_next(secrets, token->text.data, token->text.length, 0, &where,
+                         &found);
     }
     if (token->kind == FILM_TOKEN_INT) {
         length = snprintf(digits, sizeof(digits), "%lld", (long long)token->integer);

@@ -19,7 +19,7 @@ typedef struct film_code {
     const _Py_CODEUNIT *first; /* start of its bytecode, valid while the code lives */
     uint32_t id;               /* the file's number for it */
     bool target;
-    bool is_caller; /* no target, described because it calls one */
+    bool is_caller;         /* no target, described because it calls one */
     bool suspends;          /* generator, coroutine or async generator */
     bool initialises;       /* named __init__ */
     struct film_plan *plan; /* owned; NULL: its writes are not recorded */

@@ -58,12 +58,12 @@ film_targets_reset(film_targets *targets);
 
 /* Where a code object comes from. All borrowed. */
 typedef struct film_code_origin {
-    const char *file;   /* co_filename */
-    const char *real;   /* its resolved path, or the same where it has none */
-    const char *module; /* __name__ of its globals */
+    const char *file;     /* co_filename */
+    const char *real;     /* its resolved path, or the same where it has none */
+    const char *module;   /* __name__ of its globals */
     const char *qualname; /* co_qualname */
-    const char *within; /* for `<string>` and the like: the resolved __file__ of its
-                           globals, or NULL */
+    const char *within;   /* for `<string>` and the like: the resolved __file__ of its
+                             globals, or NULL */
 } film_code_origin;
 
 bool

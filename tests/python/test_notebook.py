@@ -54,7 +54,9 @@ def test_a_cell_is_recorded_and_its_log_shown(runner, dump):
     assert (result.rc, result.stderr) == (0, ""), result.stderr
     assert "run cells.f" in result.stdout
     assert "filmstrip log cell.film" in result.stdout
-    calls = [e["function"] for e in dump(runner.folder / "cell.film") if e["kind"] == "call"]
+    calls = [
+        e["function"] for e in dump(runner.folder / "cell.film") if e["kind"] == "call"
+    ]
     assert calls[-2:] == ["cells.<module>", "cells.f"]
     assert (runner.folder / "cell-2.film").exists()
 

@@ -13,6 +13,7 @@ import shutil
 import sys
 
 import pytest
+
 from conftest import run_program
 
 GOLDEN = pathlib.Path(__file__).parent / "golden" / "objwatch"
@@ -66,7 +67,9 @@ def as_sets(lines: list[str]) -> list[str]:
     group: list[str] = []
     head = None
     for line in lines:
-        match = re.match(r"(?:DEBUG: )?(?:\[#\d+\] )?( *\d+ [ |]*)(?:upd|apd|pop) _\.", line)
+        match = re.match(
+            r"(?:DEBUG: )?(?:\[#\d+\] )?( *\d+ [ |]*)(?:upd|apd|pop) _\.", line
+        )
         if match is None or match[1] != head:
             result += sorted(group)
             group = []
@@ -96,9 +99,12 @@ def golden(runner):
     def run(program, strict=True, films=False, **how):
         folder = runner.folder / "golden"
         shutil.copytree(GOLDEN, folder, ignore=shutil.ignore_patterns("*.log", "0.3"))
-        runner.write(SHIM.format(films=films, strict=strict), "golden/objwatch/__init__.py")
         runner.write(
-            "from filmstrip.compat.objwatch.wrappers import *", "golden/objwatch/wrappers.py"
+            SHIM.format(films=films, strict=strict), "golden/objwatch/__init__.py"
+        )
+        runner.write(
+            "from filmstrip.compat.objwatch.wrappers import *",
+            "golden/objwatch/wrappers.py",
         )
         runner.folder = folder
         result = runner.plain(None, name=f"{program}.py", **how)
@@ -147,8 +153,14 @@ def test_older_form(golden, runner, program):
     theirs = (GOLDEN / "0.3" / f"{program}.log").read_text()
     theirs = re.sub(r"INFO: (Starting XML|Starting to save|XML saved).*\n", "", theirs)
     if VERSION >= "3.13":
-        theirs = re.sub(r"DEBUG: .*(run|end) generate\n(?=DEBUG: .*(end generate|run calls))", "", theirs)
-    assert as_sets(without_known(ours, program)) == as_sets(without_known(theirs, program))
+        theirs = re.sub(
+            r"DEBUG: .*(run|end) generate\n(?=DEBUG: .*(end generate|run calls))",
+            "",
+            theirs,
+        )
+    assert as_sets(without_known(ours, program)) == as_sets(
+        without_known(theirs, program)
+    )
 
 
 def test_older_tree(golden, runner):

@@ -11,6 +11,7 @@ import sys
 import time
 
 import pytest
+
 from conftest import PACKAGE, clean_environment, run_program
 
 
@@ -148,7 +149,9 @@ def test_watch_and_stop(runner):
         ),
     )
     text = result.stderr
-    assert text.startswith("Starting ObjWatch tracing.\n" + "=" * 80 + "\n# ObjWatch Log\n")
+    assert text.startswith(
+        "Starting ObjWatch tracing.\n" + "=" * 80 + "\n# ObjWatch Log\n"
+    )
     assert text.endswith("Stopping ObjWatch tracing.\n")
     assert text.count("run __main__.double") == 4
     assert "    6     upd _.result None -> 4" in text.splitlines()
@@ -197,7 +200,9 @@ def test_levels_and_times(runner):
     result = check(runner, program(text.format(level="DEBUG", simple=False)))
     day = time.strftime("%Y-%m-%d")
     assert result.stderr.startswith(f"[{day} ")
-    assert "] [DEBUG] objwatch:    17 run __main__.double" in result.stderr, result.stderr
+    assert "] [DEBUG] objwatch:    17 run __main__.double" in result.stderr, (
+        result.stderr
+    )
     assert "] [INFO] objwatch: Stopping ObjWatch tracing." in result.stderr
 
 
@@ -219,7 +224,11 @@ def test_older_names(runner):
 
     root = tree.parse(runner.folder / "old.xml").getroot()
     [function] = root
-    assert (root.tag, function.tag, function.get("name")) == ("ObjWatch", "Function", "double")
+    assert (root.tag, function.tag, function.get("name")) == (
+        "ObjWatch",
+        "Function",
+        "double",
+    )
 
 
 def test_film_is_kept_where_asked_for(runner, dump):

@@ -1,6 +1,6 @@
 """examples/objwatch: each runs and writes the log that lies beside it.
 
-    python tests/python/test_objwatch_examples.py --update     writes the logs anew
+python tests/python/test_objwatch_examples.py --update     writes the logs anew
 """
 
 from __future__ import annotations

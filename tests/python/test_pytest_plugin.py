@@ -6,6 +6,7 @@ import pathlib
 import sys
 
 import pytest
+
 from conftest import ROOT, dump_events, run_program, run_python
 
 if sys.version_info >= (3, 11):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+
 from conftest import clean_environment, dump_events, run_program
 
 SECRET = "Xq7-planted-secret-91"
@@ -72,7 +73,9 @@ def texts(path):
     )
     assert result.returncode == 0, result.stderr
     shown = result.stdout + run_program("dump", path).stdout
-    shown += run_program("log", path).stdout + run_program("log", "--objwatch", path).stdout
+    shown += (
+        run_program("log", path).stdout + run_program("log", "--objwatch", path).stdout
+    )
     return shown + run_program("info", "--json", path).stdout
 
 
@@ -130,7 +133,9 @@ def test_the_run_stays_as_it_was(film):
 
 
 def test_patterns(film):
-    result, clean = scrub(film, "--pattern", "planted-[a-z]+", "--pattern", "4[0-9]{15}")
+    result, clean = scrub(
+        film, "--pattern", "planted-[a-z]+", "--pattern", "4[0-9]{15}"
+    )
     assert result.rc == 0, result.stderr
     shown = texts(clean)
     assert "planted" not in shown and "4111111111111111" not in shown
@@ -188,7 +193,9 @@ def test_objects_by_name(runner):
         options=["--level", "values"],
     )
     assert f"inner-{SECRET}" in run_program("dump", result.film).stdout
-    done, clean = scrub(result.film, "--name", "vault", "--name", "part*", "--name", "self")
+    done, clean = scrub(
+        result.film, "--name", "vault", "--name", "part*", "--name", "self"
+    )
     assert done.rc == 0, done.stderr
     assert f"inner-{SECRET}" not in texts(clean)
     assert run_program("check", clean).rc == 0

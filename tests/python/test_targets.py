@@ -85,7 +85,11 @@ BY_NAME = [
     ("shop", ["shop.stock"], {"serve"}),
     ("shop", ["*desk.py"], STOCK),
     ("shop.stock", ["shop.stock:Shelf"], STOCK - SHELF - LABEL),
-    ("shop.stock", ["shop.stock:Shelf.put()"], STOCK - {n for n in SHELF if "put" in n}),
+    (
+        "shop.stock",
+        ["shop.stock:Shelf.put()"],
+        STOCK - {n for n in SHELF if "put" in n},
+    ),
     ("shop.stock", ["shop.stock:Shelf.goods"], STOCK),
     ("shop.stock", ["shop.stock:Shelf.Label"], STOCK - LABEL),
     ("shop.stock", ["shop.stock::COUNT"], STOCK),
@@ -112,7 +116,10 @@ def test_names_on_the_command_line(shop, dump):
     result = shop.record("import shop.desk; shop.desk.serve()", options=options)
     assert (result.rc, result.stderr) == (0, "")
     # Recorded from the start: the bodies of the classes too.
-    assert recorded(dump, result.film) == {"Shelf", "Shelf.__init__", "Shelf.Label"} | LABEL
+    assert (
+        recorded(dump, result.film)
+        == {"Shelf", "Shelf.__init__", "Shelf.Label"} | LABEL
+    )
 
 
 @pytest.mark.parametrize(

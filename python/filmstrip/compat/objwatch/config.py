@@ -31,7 +31,8 @@ class ObjWatchConfig:
             raise ValueError("output cannot be specified when level is 'force'")
         if self.output is not None and not self.output.endswith(".objwatch"):
             raise ValueError(
-                "output file must end with '.objwatch' for ObjWatch Log Viewer extension"
+                "output file must end with '.objwatch' "
+                "for ObjWatch Log Viewer extension"
             )
         if self.output_json is not None and not self.output_json.endswith(".json"):
             raise ValueError("output_json file must end with '.json'")

@@ -87,7 +87,9 @@ class ObjWatch:
 
     def _index(self) -> int | None:
         """This process's index, where a framework gives it one."""
-        return self.mp_handlers.get_index() if self.mp_handlers.is_initialized() else None
+        return (
+            self.mp_handlers.get_index() if self.mp_handlers.is_initialized() else None
+        )
 
     def start(self) -> None:
         """Starts watching. Does nothing if this one is watching already."""

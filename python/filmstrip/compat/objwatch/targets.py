@@ -190,7 +190,9 @@ class Targets:
     def _add_callable(self, module: str, name: str, excluding: bool) -> None:
         owner, dot, method = name.partition(".")
         if dot:
-            self._note(f"{module}:{name}()", ["method", module, owner, method], excluding)
+            self._note(
+                f"{module}:{name}()", ["method", module, owner, method], excluding
+            )
             if owner in self._read(module)["classes"]:
                 entry = _module_entry({owner: _class_entry(methods=[method])})
                 self._enter(module, entry, excluding)

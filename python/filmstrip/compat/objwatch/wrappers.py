@@ -101,7 +101,9 @@ class ABCWrapper(abc.ABC):
     def wrap_upd(self, old_value: Any, current_value: Any) -> tuple[str, str]:
         """The old and the new value of a variable."""
 
-    def _extract_args_kwargs(self, frame: FrameType) -> tuple[list[Any], dict[str, Any]]:
+    def _extract_args_kwargs(
+        self, frame: FrameType
+    ) -> tuple[list[Any], dict[str, Any]]:
         code, values = frame.f_code, frame.f_locals
         names = code.co_varnames[: code.co_argcount]
         positional = [values[name] for name in names if name in values]
@@ -116,7 +118,9 @@ class ABCWrapper(abc.ABC):
 
     def _format_args_kwargs(self, args: list[Any], kwargs: dict[str, Any]) -> str:
         named = [*enumerate(args), *kwargs.items()]
-        return ", ".join(f"'{name}':{self._format_value(value)}" for name, value in named)
+        return ", ".join(
+            f"'{name}':{self._format_value(value)}" for name, value in named
+        )
 
     def _format_value(self, value: Any, is_return: bool = False) -> str:
         text = format_value(value, self.format_sequence_func)
