@@ -32,4 +32,5 @@ def year():
     plants = [Plant("fern"), Plant("rose")]
     water(plants)
     turn()
-    return [plant.describe() for plant in plants]
+    for plant in plants:
+        plant.describe()

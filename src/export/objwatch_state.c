@@ -144,9 +144,10 @@ take_record(film_watch *state, const film_token *token, unsigned nesting)
 {
     film_value_record record;
     film_seen_object *object;
+    film_status status = film_reader_record(state->reader, token->value, &record, NULL);
 
-    if (film_reader_record(state->reader, token->value, &record, NULL) != FILM_OK ||
-        record.form == 0 || record.serial == UINT64_MAX) {
+    state->failed = state->failed || status == FILM_NO_MEMORY;
+    if (status != FILM_OK || record.form == 0 || record.serial == UINT64_MAX) {
         return 0;
     }
     object = find_object(state, record.serial);

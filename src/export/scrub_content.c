@@ -29,6 +29,7 @@ film_scrub_meta(film_scrubber *scrubber, const film_buffer *raw, film_buffer *ou
             film_secrets_clean(&scrubber->secrets, value, value_length, &clean, 0);
         film_buffer_put_bytes(out, key, key_length);
         film_buffer_put_bytes(out, clean.data, clean.length);
+        out->failed = out->failed || clean.failed;
     }
     film_buffer_reset(&clean);
     return status == FILM_END ? finish(scrubber, out) : status;
@@ -39,6 +40,7 @@ put_record(film_buffer *out, const film_record *record, const film_buffer *body)
 {
     film_buffer_put_byte(out, record->kind);
     film_buffer_put_bytes(out, body->data, body->length);
+    out->failed = out->failed || body->failed;
 }
 
 film_status
@@ -93,7 +95,7 @@ put_redacted(const film_value_record *record, film_buffer *body)
 
 /* The key of a mapping's item is a str with a secret name. */
 static bool
-is_named_key(const film_scrubber *scrubber, film_input input)
+is_named_key(film_scrubber *scrubber, film_input input)
 {
     film_token key = film_token_decode(&input);
 
@@ -184,6 +186,7 @@ put_value(film_scrubber *scrubber, uint64_t id, const film_record *from,
         film_buffer_put_varint(body, record.type);
         film_buffer_put_varint(body, flags);
         film_buffer_append(body, clean.data, clean.length);
+        body->failed = body->failed || clean.failed;
     }
     else {
         film_buffer_append(body, from->body, from->length);
@@ -234,6 +237,7 @@ film_scrub_source(film_scrubber *scrubber, const film_buffer *raw, film_buffer *
     scrubber->counts.texts +=
         film_secrets_clean(&scrubber->secrets, file, length, &name, 0);
     film_buffer_put_bytes(out, name.data, name.length);
+    out->failed = out->failed || name.failed;
     film_buffer_reset(&name);
     film_buffer_put_varint(out, flags);
     scrubber->counts.sources += film_secrets_clean(&scrubber->secrets, input.at,

@@ -40,7 +40,6 @@ film_scrub_events(film_scrubber *scrubber, const film_buffer *raw, film_state *s
 
 /* Whether the value at `index` of an event has a secret name. */
 bool
-film_scrub_is_named(const film_scrubber *scrubber, const film_event *event,
-                    uint32_t index);
+film_scrub_is_named(film_scrubber *scrubber, const film_event *event, uint32_t index);
 
 #endif

@@ -8,7 +8,7 @@
 
 /* The key of an item is a secret name. */
 static bool
-has_named_key(const film_scrubber *scrubber, const film_event *event)
+has_named_key(film_scrubber *scrubber, const film_event *event)
 {
     int index = film_event_value_index(event, FILM_ROLE_KEY);
     film_input input = film_input_of(event->tokens, event->tokens_length);
@@ -23,8 +23,7 @@ has_named_key(const film_scrubber *scrubber, const film_event *event)
 }
 
 bool
-film_scrub_is_named(const film_scrubber *scrubber, const film_event *event,
-                    uint32_t index)
+film_scrub_is_named(film_scrubber *scrubber, const film_event *event, uint32_t index)
 {
     const film_code *code;
 
@@ -72,6 +71,7 @@ find_in_record(film_scrubber *scrubber, film_value_record *record)
     film_input input;
 
     film_buffer_append(&copy, record->rest.at, length);
+    scrubber->secrets.failed = scrubber->secrets.failed || copy.failed;
     input = film_input_of(copy.data, copy.length);
     for (uint64_t i = 0; i < record->count && !input.failed; i++) {
         film_token token;
@@ -105,10 +105,12 @@ find_in_records(film_scrubber *scrubber)
 
         for (uint64_t k = 0; chunk->type == FILM_CHUNK_VALUE && k < count; k++) {
             film_value_record record;
-            if (film_reader_record(scrubber->reader, first + k, &record, NULL) ==
-                    FILM_OK &&
-                (record.form == FILM_OBJECT_ATTRIBUTES ||
-                 record.form == FILM_OBJECT_MAPPING)) {
+            film_status status =
+                film_reader_record(scrubber->reader, first + k, &record, NULL);
+            scrubber->secrets.failed =
+                scrubber->secrets.failed || status == FILM_NO_MEMORY;
+            if (status == FILM_OK && (record.form == FILM_OBJECT_ATTRIBUTES ||
+                                      record.form == FILM_OBJECT_MAPPING)) {
                 find_in_record(scrubber, &record);
             }
         }
@@ -187,6 +189,7 @@ append_body(film_scrubber *scrubber, film_row row, const film_event *event)
     film_buffer_append(&body, scrubber->tokens.data, scrubber->tokens.length);
     row.body = body.data;
     row.body_length = (uint32_t)body.length;
+    scrubber->secrets.failed = scrubber->secrets.failed || body.failed;
     done = done && !body.failed && film_columns_append(&scrubber->columns, &row);
     film_buffer_reset(&body);
     return done;
@@ -249,6 +252,19 @@ take_row(film_scrubber *scrubber, const film_row *row, film_state *state,
     return done ? FILM_OK : FILM_CORRUPT;
 }
 
+/* A row that could not be appended: it makes no sense, or memory ran out. */
+static film_status
+why_not(const film_scrubber *scrubber, const waiting *values)
+{
+    bool failed =
+        scrubber->secrets.failed || scrubber->tokens.failed || values->tokens.failed;
+
+    for (size_t i = 0; i < FILM_COLUMNS; i++) {
+        failed = failed || scrubber->columns.buffers[i].failed;
+    }
+    return failed ? FILM_NO_MEMORY : FILM_CORRUPT;
+}
+
 film_status
 film_scrub_events(film_scrubber *scrubber, const film_buffer *raw, film_state *state,
                   film_buffer *out)
@@ -268,6 +284,9 @@ film_scrub_events(film_scrubber *scrubber, const film_buffer *raw, film_state *s
     }
     if (status == FILM_END) { /* values of an event that the next chunk begins with */
         status = append_waiting(scrubber, &values, &none) ? FILM_OK : FILM_CORRUPT;
+    }
+    if (status == FILM_CORRUPT) {
+        status = why_not(scrubber, &values);
     }
     film_buffer_reset(&values.tokens);
     if (status == FILM_OK) {

@@ -88,9 +88,19 @@ film_secrets_is_name(const film_secrets *secrets, film_text name)
     return false;
 }
 
+/* False: it is not in the recording, or memory is out, which is kept in mind. */
+static bool
+read_record(film_secrets *secrets, film_reader *reader, uint64_t id,
+            film_value_record *record)
+{
+    film_status status = film_reader_record(reader, id, record, NULL);
+
+    secrets->failed = secrets->failed || status == FILM_NO_MEMORY;
+    return status == FILM_OK;
+}
+
 bool
-film_secrets_is_key(const film_secrets *secrets, film_reader *reader,
-                    const film_token *token)
+film_secrets_is_key(film_secrets *secrets, film_reader *reader, const film_token *token)
 {
     film_value_record record;
     film_text text = {"", 0};
@@ -99,8 +109,7 @@ film_secrets_is_key(const film_secrets *secrets, film_reader *reader,
         text = (film_text){token->text.data, token->text.length};
     }
     else if (token->kind == FILM_TOKEN_VALUE &&
-             film_reader_record(reader, token->value, &record, NULL) == FILM_OK &&
-             record.form == 0) {
+             read_record(secrets, reader, token->value, &record) && record.form == 0) {
         text = (film_text){(const char *)record.rest.at, film_input_left(&record.rest)};
     }
     return film_secrets_is_name(secrets, text);
@@ -189,7 +198,7 @@ film_secrets_add_value(film_secrets *secrets, film_reader *reader,
     if ((token->kind != FILM_TOKEN_VALUE && token->kind != FILM_TOKEN_OBJECT) ||
         nesting > NESTING || token->value == UINT64_MAX ||
         film_intern_find(&secrets->records, token->value + 1, &ignored) ||
-        film_reader_record(reader, token->value, &record, NULL) != FILM_OK) {
+        !read_record(secrets, reader, token->value, &record)) {
         return;
     }
     remember(secrets, &secrets->records, token->value + 1);

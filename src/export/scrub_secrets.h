@@ -40,7 +40,7 @@ film_secrets_is_name(const film_secrets *secrets, film_text name);
 
 /* The value, a key, is a str that is a secret name. */
 bool
-film_secrets_is_key(const film_secrets *secrets, film_reader *reader,
+film_secrets_is_key(film_secrets *secrets, film_reader *reader,
                     const film_token *token);
 
 void

@@ -141,14 +141,19 @@ drop_outer(film_context *context)
 static uint32_t
 adopt_outer(film_context *context, const film_frame *frame)
 {
-    PyObject *code_object = frame == NULL ? NULL : film_frame_code(frame);
+    PyObject *code_object;
     film_code *code;
     uint64_t serial;
     uint32_t unit;
 
-    if (frame == NULL || film_frame_is_incomplete(frame)) {
+    while (frame != NULL && film_frame_is_incomplete(frame)) {
+        frame = film_frame_caller(frame); /* CPython's own, between a class and
+                                             its __init__ */
+    }
+    if (frame == NULL) {
         return 0;
     }
+    code_object = film_frame_code(frame);
     code = film_code_of((PyCodeObject *)code_object, frame);
     if (code->target ||
         !film_code_describe_caller(code, (PyCodeObject *)code_object, frame)) {
