@@ -109,8 +109,11 @@ find_in_records(film_scrubber *scrubber)
                 film_reader_record(scrubber->reader, first + k, &record, NULL);
             scrubber->secrets.failed =
                 scrubber->secrets.failed || status == FILM_NO_MEMORY;
-            if (status == FILM_OK && (record.form == FILM_OBJECT_ATTRIBUTES ||
-                                      record.form == FILM_OBJECT_MAPPING)) {
+            if (status != FILM_OK) {
+                break; /* a damaged chunk: scrub will refuse it */
+            }
+            if (record.form == FILM_OBJECT_ATTRIBUTES ||
+                record.form == FILM_OBJECT_MAPPING) {
                 find_in_record(scrubber, &record);
             }
         }

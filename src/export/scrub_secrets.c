@@ -61,6 +61,7 @@ film_secrets_reset(film_secrets *secrets)
     film_intern_reset(&secrets->known);
     film_intern_reset(&secrets->records);
     film_intern_reset(&secrets->objects);
+    film_buffer_reset(&secrets->subject);
     memset(secrets, 0, sizeof(*secrets));
 }
 
@@ -229,7 +230,8 @@ film_secrets_has_record(const film_secrets *secrets, uint64_t id,
             film_intern_find(&secrets->objects, record->serial + 1, &ignored));
 }
 
-/* The first secret in the bytes from `at` on: where, and how long; false: none. */
+/* The first secret in the bytes from `at` on: where, and how long; false: none. A NUL
+ * stands behind them. */
 static bool
 find_next(const film_secrets *secrets, const char *bytes, size_t length, size_t at,
           size_t *where, size_t *found)
@@ -272,10 +274,18 @@ bool
 film_secrets_clean(film_secrets *secrets, const void *bytes, size_t length,
                    film_buffer *out, char fill)
 {
-    const char *text = bytes;
+    const char *text;
     size_t at = 0, where = 0, found = 0;
     bool any = false;
 
+    film_buffer_clear(&secrets->subject);
+    film_buffer_append(&secrets->subject, bytes, length);
+    film_buffer_put_byte(&secrets->subject, 0);
+    if (secrets->subject.failed) {
+        secrets->failed = true;
+        return false;
+    }
+    text = (const char *)secrets->subject.data;
     while (at < length && find_next(secrets, text, length, at, &where, &found)) {
         any = true;
         film_buffer_append(out, text + at, where - at);
@@ -297,18 +307,18 @@ static bool
 is_secret(film_secrets *secrets, const film_token *token)
 {
     size_t where = 0, found = 0;
-    char digits[24];
+    char text[24];
     int length;
 
-    if (token->kind == FILM_TOKEN_SHORT_TEXT) {
-        return token->text.length > 0 &&
-               find_next(secrets, token->text.data, token->text.length, 0, &where,
-                         &found);
+    if (token->kind == FILM_TOKEN_SHORT_TEXT && token->text.length > 0) {
+        memcpy(text, token->text.data, token->text.length);
+        text[token->text.length] = '\0';
+        return find_next(secrets, text, token->text.length, 0, &where, &found);
     }
     if (token->kind == FILM_TOKEN_INT) {
-        length = snprintf(digits, sizeof(digits), "%lld", (long long)token->integer);
+        length = snprintf(text, sizeof(text), "%lld", (long long)token->integer);
         return length > 0 &&
-               find_next(secrets, digits, (size_t)length, 0, &where, &found);
+               find_next(secrets, text, (size_t)length, 0, &where, &found);
     }
     return false;
 }

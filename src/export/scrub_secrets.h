@@ -24,6 +24,7 @@ typedef struct film_secrets {
     film_intern known;   /* hashes of the texts */
     film_intern records; /* value id + 1 */
     film_intern objects; /* serial + 1 */
+    film_buffer subject; /* scratch: the text that is being cleaned, a NUL behind it */
     bool failed;         /* memory ran out */
 } film_secrets;
 

@@ -152,12 +152,9 @@ def test_older_form(golden, runner, program):
     ours = "".join(run_program("log", "--objwatch=0.3", f).stdout for f in films)
     theirs = (GOLDEN / "0.3" / f"{program}.log").read_text()
     theirs = re.sub(r"INFO: (Starting XML|Starting to save|XML saved).*\n", "", theirs)
-    if VERSION >= "3.13":
-        theirs = re.sub(
-            r"DEBUG: .*(run|end) generate\n(?=DEBUG: .*(end generate|run calls))",
-            "",
-            theirs,
-        )
+    if VERSION == "3.13":  # closing a generator that is dropped is not traced there
+        closed = "DEBUG:    60 | run generate\nDEBUG:    60 | end generate\n"
+        theirs = theirs.replace(closed, "")
     assert as_sets(without_known(ours, program)) == as_sets(
         without_known(theirs, program)
     )

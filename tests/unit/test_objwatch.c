@@ -160,7 +160,7 @@ write_call(film_writer *writer, film_thread *thread, uint32_t code)
     put_int(&tokens, 0);
     put_int(&tokens, 9);
     CHECK(film_append_set(thread, FILM_SET_ITEM, 0, tokens.data, length(&tokens)));
-    CHECK(film_append_delete(thread, FILM_SET_LOCAL, 2, NULL, 0));
+    CHECK(film_append_delete(thread, FILM_SET_LOCAL, 2, tokens.data, 0));
     CHECK(film_append_exception(
         thread, FILM_KIND_RAISE, 8, string(writer, "ValueError"),
         film_writer_value(writer, string(writer, "str"), "not hunter2", 11, 0)));
