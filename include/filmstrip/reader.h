@@ -216,6 +216,12 @@ film_reader_damage_count(const film_reader *reader);
 const film_damage *
 film_reader_damage(const film_reader *reader, size_t index);
 
+/* How many events there are of each kind; kinds this reader does not know are not
+ * among them. Reads no events but those not yet sealed into chunks. */
+FILM_NODISCARD film_status
+film_reader_kind_counts(film_reader *reader, uint64_t counts[FILM_KIND_COUNT],
+                        film_error *error);
+
 size_t
 film_reader_chunk_count(const film_reader *reader);
 

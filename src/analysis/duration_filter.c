@@ -7,15 +7,18 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/buffer.h"
 
 typedef struct held {
     film_event event; /* a copy: the cursor moves on */
     uint64_t time_ns;
+    size_t tokens_at; /* its values in the lane's */
 } held;
 
 typedef struct lane { /* one thread of one recording */
     held *items;      /* owned */
     size_t count, capacity;
+    film_buffer tokens; /* values of the events held, oldest first */
     size_t recording;
     uint32_t thread;
 } lane;
@@ -47,6 +50,7 @@ film_duration_filter_free(film_duration_filter *filter)
     if (filter != NULL) {
         for (size_t i = 0; i < filter->count; i++) {
             film_free(filter->lanes[i].items);
+            film_buffer_reset(&filter->lanes[i].tokens);
         }
         film_free(filter->lanes);
         film_free(filter);
@@ -94,6 +98,24 @@ leaves(uint8_t kind)
            kind == FILM_KIND_UNWIND;
 }
 
+static void
+drop_oldest(lane *from, size_t count)
+{
+    size_t gone = count == from->count ? from->tokens.length
+                                       : from->items[count].tokens_at;
+
+    memmove(from->items, from->items + count, (from->count - count) * sizeof(held));
+    from->count -= count;
+    if (gone > 0) {
+        memmove(from->tokens.data, from->tokens.data + gone,
+                from->tokens.length - gone);
+        from->tokens.length -= gone;
+        for (size_t i = 0; i < from->count; i++) {
+            from->items[i].tokens_at -= gone;
+        }
+    }
+}
+
 /* Gives the oldest held events that are certain at `now_ns`. */
 static void
 release(const film_duration_filter *filter, lane *from, uint64_t now_ns,
@@ -102,19 +124,21 @@ release(const film_duration_filter *filter, lane *from, uint64_t now_ns,
     size_t given = 0;
 
     while (given < from->count) {
-        const held *oldest = &from->items[given];
+        held *oldest = &from->items[given];
         film_merged merged = {&oldest->event, NULL, from->recording, oldest->time_ns};
 
         if (enters(oldest->event.kind) &&
             now_ns - oldest->time_ns < filter->at_least_ns) {
             break;
         }
+        if (oldest->event.tokens_length > 0) {
+            oldest->event.tokens = from->tokens.data + oldest->tokens_at;
+        }
         take(context, &merged);
         given++;
     }
     if (given > 0) {
-        memmove(from->items, from->items + given, (from->count - given) * sizeof(held));
-        from->count -= given;
+        drop_oldest(from, given);
     }
 }
 
@@ -131,6 +155,12 @@ hold(lane *to, const film_merged *merged, film_error *error)
     }
     to->items[to->count].event = *merged->event;
     to->items[to->count].event.body = NULL; /* borrowed from the cursor */
+    to->items[to->count].tokens_at = to->tokens.length;
+    film_buffer_append(&to->tokens, merged->event->tokens,
+                       merged->event->tokens_length);
+    if (to->tokens.failed) {
+        return film_fail(error, FILM_NO_MEMORY, "not enough memory");
+    }
     to->items[to->count].time_ns = merged->time_ns;
     to->count++;
     return FILM_OK;
@@ -167,6 +197,7 @@ film_duration_filter_add(film_duration_filter *filter, const film_merged *merged
         for (size_t i = own->count; i > 0; i--) {
             const film_event *entry = &own->items[i - 1].event;
             if (entry->frame == event->frame && enters(entry->kind)) {
+                own->tokens.length = own->items[i - 1].tokens_at;
                 own->count = i - 1; /* too short: it and all inside it go */
                 return FILM_OK;
             }

@@ -27,6 +27,20 @@ film_selection_init(film_selection *selection, const film_recordings *set,
     return FILM_OK;
 }
 
+film_status
+film_selection_follow_values(film_selection *selection, film_error *error)
+{
+    selection->known = film_alloc_array(selection->set->count, sizeof(film_variables *));
+    if (selection->known == NULL) {
+        return film_fail(error, FILM_NO_MEMORY, "not enough memory");
+    }
+    for (size_t i = 0; i < selection->set->count; i++) {
+        FILM_TRY(film_variables_new(selection->set->items[i].reader,
+                                    &selection->known[i], error));
+    }
+    return FILM_OK;
+}
+
 void
 film_selection_reset(film_selection *selection)
 {
@@ -35,6 +49,13 @@ film_selection_reset(film_selection *selection)
             film_free(selection->codes[i].answers);
         }
     }
+    if (selection->known != NULL) {
+        for (size_t i = 0; i < selection->set->count; i++) {
+            film_variables_free(selection->known[i]);
+        }
+    }
+    film_free(selection->known);
+    film_buffer_reset(&selection->name);
     film_free(selection->codes);
     memset(selection, 0, sizeof(*selection));
 }
@@ -87,10 +108,58 @@ film_selection_takes_code(film_selection *selection, size_t recording, uint32_t 
     return codes->answers[code] == TAKEN;
 }
 
+static bool
+matches_variable(const film_selection *selection, const char *name)
+{
+    for (size_t i = 0; i < selection->variable_count; i++) {
+        if (fnmatch(selection->variables[i], name, 0) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* By its bare name (x, an attribute's x) or as the source would write it (self.x). */
+static bool
+takes_write(film_selection *selection, size_t recording, const film_event *event)
+{
+    film_reader *reader = selection->set->items[recording].reader;
+
+    if (event->kind != FILM_KIND_SET && event->kind != FILM_KIND_DELETE &&
+        event->kind != FILM_KIND_CHANGE) {
+        return false;
+    }
+    if (event->kind != FILM_KIND_CHANGE &&
+        matches_variable(selection, film_reader_event_name(reader, event).data)) {
+        return true;
+    }
+    if (selection->known == NULL) {
+        return false;
+    }
+    film_buffer_clear(&selection->name);
+    film_variables_name(selection->known[recording], event, &selection->name);
+    film_buffer_put_byte(&selection->name, 0);
+    return !selection->name.failed &&
+           matches_variable(selection, (const char *)selection->name.data);
+}
+
+bool
+film_selection_takes_kind(film_selection *selection, size_t recording,
+                          const film_event *event)
+{
+    if (event->kind == FILM_KIND_LINE && selection->without_lines) {
+        return false;
+    }
+    return selection->variable_count == 0 || takes_write(selection, recording, event);
+}
+
 bool
 film_selection_takes(film_selection *selection, size_t recording,
                      const film_event *event)
 {
+    if (!film_selection_takes_kind(selection, recording, event)) {
+        return false;
+    }
     if (event->frame == 0) {
         return selection->pattern_count == 0;
     }

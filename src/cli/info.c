@@ -10,6 +10,15 @@
 /* A thread's last events may have no frame (its end, a loss): look at a few. */
 #define LAST_EVENTS 8u
 
+const film_info_counter film_info_counters[FILM_INFO_COUNTERS] = {
+    {"values_cut", "cut",
+     "changes could not be compared in full: the object may have changed"},
+    {"unknown_edges", "edges",
+     "unknown edges: that code was recorded instruction by instruction from there on"},
+    {"plans_missing", "no plan",
+     "functions are too long to be planned: their writes are not recorded"},
+};
+
 film_last_place
 film_info_last_place(film_reader *reader, const film_thread_info *thread)
 {

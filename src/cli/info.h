@@ -28,6 +28,15 @@ typedef struct film_losses {
     size_t count;
 } film_losses;
 
+/* Counters of the recorder, kept as facts about the recording. */
+#define FILM_INFO_COUNTERS 3u
+
+typedef struct film_info_counter {
+    const char *key, *word, *meaning;
+} film_info_counter;
+
+extern const film_info_counter film_info_counters[FILM_INFO_COUNTERS];
+
 film_last_place
 film_info_last_place(film_reader *reader, const film_thread_info *thread);
 

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/info.h"
 
+#include <stdlib.h>
+
 static void
 put_number(film_output *output, const char *key, uint64_t number)
 {
@@ -84,6 +86,35 @@ put_numbers(const film_info *info, film_output *output)
 }
 
 static void
+put_kinds(film_reader *reader, film_output *output)
+{
+    uint64_t counts[FILM_KIND_COUNT];
+    bool any = false;
+
+    if (film_reader_kind_counts(reader, counts, NULL) != FILM_OK) {
+        return;
+    }
+    FILM_OUTPUT_LITERAL(output, ",\"kinds\":{");
+    for (unsigned kind = 1; kind < FILM_KIND_COUNT; kind++) {
+        if (counts[kind] > 0) {
+            film_output_text(output, any ? ",\"" : "\"");
+            film_output_text(output, film_kind_name((uint8_t)kind));
+            put_number(output, "\":", counts[kind]);
+            any = true;
+        }
+    }
+    film_output_byte(output, '}');
+    for (size_t i = 0; i < FILM_INFO_COUNTERS; i++) {
+        const char *value = film_reader_meta(reader, film_info_counters[i].key);
+        if (value != NULL) {
+            FILM_OUTPUT_LITERAL(output, ",\"");
+            film_output_text(output, film_info_counters[i].key);
+            put_number(output, "\":", strtoull(value, NULL, 10));
+        }
+    }
+}
+
+static void
 put_losses(film_reader *reader, film_output *output)
 {
     film_losses losses;
@@ -158,6 +189,7 @@ film_info_print_json(film_reader *reader, const char *path, film_output *output)
         put_number(output, ",\"exit_status\":",
                    (uint64_t)film_reader_info(reader)->exit_status);
     }
+    put_kinds(reader, output);
     put_losses(reader, output);
     FILM_OUTPUT_LITERAL(output, ",\"threads\":[");
     for (size_t i = 0; i < threads; i++) {

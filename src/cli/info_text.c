@@ -125,6 +125,47 @@ print_losses(film_reader *reader, film_output *output)
     }
 }
 
+/* call 8, return 7, ... */
+static void
+print_kinds(film_reader *reader, film_output *output)
+{
+    uint64_t counts[FILM_KIND_COUNT];
+    bool any = false;
+
+    if (film_reader_kind_counts(reader, counts, NULL) != FILM_OK) {
+        return;
+    }
+    for (unsigned kind = 1; kind < FILM_KIND_COUNT; kind++) {
+        if (counts[kind] > 0) {
+            if (!any) {
+                print_key(output, "kinds");
+            }
+            film_output_text(output, any ? ", " : "");
+            film_output_text(output, film_kind_name((uint8_t)kind));
+            film_output_byte(output, ' ');
+            film_output_grouped_u64(output, counts[kind]);
+            any = true;
+        }
+    }
+    film_output_text(output, any ? "\n" : "");
+}
+
+/* What level values could not record as it should; told where it is not 0. */
+static void
+print_counters(film_reader *reader, film_output *output)
+{
+    for (size_t i = 0; i < FILM_INFO_COUNTERS; i++) {
+        const char *value = film_reader_meta(reader, film_info_counters[i].key);
+        if (value != NULL && strcmp(value, "0") != 0) {
+            print_key(output, film_info_counters[i].word);
+            film_output_display(output, film_text_of(value));
+            film_output_byte(output, ' ');
+            film_output_text(output, film_info_counters[i].meaning);
+            film_output_byte(output, '\n');
+        }
+    }
+}
+
 static void
 print_damage(film_reader *reader, film_output *output)
 {
@@ -203,8 +244,10 @@ film_info_print(film_reader *reader, const char *path, film_output *output)
     FILM_OUTPUT_LITERAL(output, " in ");
     film_output_duration(output, info->duration_ns);
     film_output_format(output, ", ticks of %u ns\n", info->tick_ns);
+    print_kinds(reader, output);
     print_size(info, output);
     print_losses(reader, output);
+    print_counters(reader, output);
     print_damage(reader, output);
     print_key(output, "threads");
     film_output_u64(output, threads);

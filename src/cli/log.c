@@ -1,5 +1,6 @@
 /* log.c: the run as a log.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <signal.h>
 #include <string.h>
 #include <time.h>
 
@@ -20,12 +21,12 @@ enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_XML };
 enum { OBJWATCH_NOT, OBJWATCH_NEW, OBJWATCH_STRICT, OBJWATCH_OLD };
 
 typedef struct log_options {
-    film_option_list functions;
+    film_option_list functions, variables;
     film_option_range events;
     film_option_time from, to, at_least;
     uint64_t thread, depth;
     size_t format, color, objwatch;
-    bool follow;
+    bool follow, lines;
 } log_options;
 
 typedef struct log_walk {
@@ -38,25 +39,47 @@ typedef struct log_walk {
     film_status status;           /* what it said */
 } log_walk;
 
+/* Ctrl-C ends following, not the line that is being written. */
+static volatile sig_atomic_t interrupted;
+
+static void
+note_interrupt(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+static void
+catch_interrupts(void)
+{
+    struct sigaction action;
+
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = note_interrupt; /* no SA_RESTART: the pause ends at once */
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+}
+
 static void
 write_merged(void *context, const film_merged *merged)
 {
     log_walk *walk = context;
 
-    if (!film_selection_takes(&walk->selection, merged->recording, merged->event)) {
-        return;
-    }
     if (walk->objwatch != NULL) {
         film_status status =
             film_objwatch_text_write(walk->objwatch, merged, &walk->reading->error);
         walk->status = walk->status == FILM_OK ? status : walk->status;
+        return;
     }
-    else if (walk->text != NULL) {
-        film_log_text_write(walk->text, &walk->reading->output, merged);
+    if (film_selection_takes(&walk->selection, merged->recording, merged->event)) {
+        if (walk->text != NULL) {
+            film_log_text_write(walk->text, &walk->reading->output, merged);
+        }
+        else {
+            film_log_json_write(walk->json, &walk->reading->output, merged);
+        }
     }
-    else {
-        film_log_json_write(walk->json, &walk->reading->output, merged);
-    }
+    film_selection_note(&walk->selection, merged->recording, merged->event);
 }
 
 static film_status
@@ -64,9 +87,10 @@ write_available(log_walk *walk, film_merge *merge)
 {
     film_reading *reading = walk->reading;
     film_merged merged;
-    film_status status;
+    film_status status = FILM_END;
 
-    while ((status = film_merge_next(merge, &merged, &reading->error)) == FILM_OK) {
+    while (!interrupted &&
+           (status = film_merge_next(merge, &merged, &reading->error)) == FILM_OK) {
         if (walk->filter == NULL) {
             write_merged(walk, &merged);
         }
@@ -100,7 +124,7 @@ follow(log_walk *walk, film_merge *merge)
     film_reading *reading = walk->reading;
     bool live = true;
 
-    while (live) {
+    while (live && !interrupted) {
         struct timespec pause = {0, FOLLOW_EVERY_NS};
 
         FILM_TRY(film_output_flush(&reading->output, &reading->error));
@@ -121,6 +145,9 @@ write_lines(log_walk *walk, const log_options *wanted, const film_merge_range *r
     film_merge *merge;
     film_status status;
 
+    if (wanted->follow) {
+        catch_interrupts();
+    }
     FILM_TRY(film_merge_open(&reading->set, range, &merge, &reading->error));
     status = write_available(walk, merge);
     if (status == FILM_OK && wanted->follow) {
@@ -134,6 +161,17 @@ write_lines(log_walk *walk, const log_options *wanted, const film_merge_range *r
     return status;
 }
 
+static bool
+has_values(const film_recordings *set)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        if (film_reader_info(set->items[i].reader)->level >= 2) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static film_status
 write_log(film_reading *reading, const log_options *wanted)
 {
@@ -145,6 +183,9 @@ write_log(film_reading *reading, const log_options *wanted)
 
     walk.selection.patterns = wanted->functions.items;
     walk.selection.pattern_count = wanted->functions.count;
+    walk.selection.variables = wanted->variables.items;
+    walk.selection.variable_count = wanted->variables.count;
+    walk.selection.without_lines = !wanted->lines && wanted->format != FORMAT_JSON;
     walk.selection.depth = wanted->depth < UINT32_MAX ? (uint32_t)wanted->depth : 0;
     range.first_event = wanted->events.first;
     range.end_event = wanted->events.end;
@@ -162,18 +203,26 @@ write_log(film_reading *reading, const log_options *wanted)
             error);
     }
     if (status == FILM_OK && wanted->objwatch != OBJWATCH_NOT) {
-        film_objwatch_mode mode = wanted->objwatch == OBJWATCH_OLD ? FILM_OBJWATCH_OLD
-                                  : wanted->objwatch == OBJWATCH_STRICT
-                                      ? FILM_OBJWATCH_STRICT
-                                      : FILM_OBJWATCH_FULL;
-        status = film_objwatch_text_new(&reading->set, mode, &reading->output,
-                                        &walk.objwatch, error);
+        static const film_objwatch_mode modes[] = {
+            [OBJWATCH_NEW] = FILM_OBJWATCH_FULL,
+            [OBJWATCH_STRICT] = FILM_OBJWATCH_STRICT,
+            [OBJWATCH_OLD] = FILM_OBJWATCH_OLD,
+        };
+        status = film_objwatch_text_new(&reading->set, modes[wanted->objwatch],
+                                        &reading->output, &walk.objwatch, error);
     }
     else if (status == FILM_OK && wanted->format == FORMAT_TEXT) {
         bool coloured = film_reading_wants_color(wanted->color);
         status = film_log_text_new(&reading->set, coloured, &walk.text, error);
     }
-    else if (status == FILM_OK && wanted->format == FORMAT_JSON) {
+    if (status == FILM_OK && (walk.text != NULL || wanted->variables.count > 0) &&
+        has_values(&reading->set)) {
+        status = film_selection_follow_values(&walk.selection, error);
+    }
+    if (status == FILM_OK && walk.text != NULL) {
+        film_log_text_use(walk.text, &walk.selection);
+    }
+    if (status == FILM_OK && walk.objwatch == NULL && wanted->format == FORMAT_JSON) {
         status = film_log_json_new(&reading->set, &walk.json, error);
     }
     if (status == FILM_OK) {
@@ -191,6 +240,15 @@ write_log(film_reading *reading, const log_options *wanted)
     film_duration_filter_free(walk.filter);
     film_selection_reset(&walk.selection);
     return status;
+}
+
+/* ObjWatch's lines are made from all that came before them. */
+static bool
+has_filters(const log_options *wanted)
+{
+    return wanted->format != FORMAT_TEXT || wanted->functions.count > 0 ||
+           wanted->variables.count > 0 || wanted->lines || wanted->depth != 0 ||
+           wanted->at_least.is_given;
 }
 
 /* --objwatch needs no value: it is completed before the options are read. */
@@ -220,6 +278,12 @@ run(const film_command *command, int argc, char **argv)
         {"function", 'f', FILM_OPTION_LIST, "GLOB",
          "Only functions whose name matches, like 'shop.*' or main; may be repeated.",
          &wanted.functions, NULL},
+        {"variable", 'v', FILM_OPTION_LIST, "GLOB",
+         "Only writes and changes of variables, attributes or globals whose name "
+         "matches, like loss, 'self.*' or '*count'; may be repeated.",
+         &wanted.variables, NULL},
+        {"lines", 0, FILM_OPTION_FLAG, NULL,
+         "Show line events too (json always has them).", &wanted.lines, NULL},
         {"thread", 't', FILM_OPTION_NUMBER, "N",
          "Only this thread (1 is the main one).", &wanted.thread, NULL},
         {"from", 0, FILM_OPTION_TIME, "TIME",
@@ -258,11 +322,17 @@ run(const film_command *command, int argc, char **argv)
             film_command_fail(command, "--format xml does not go with %s",
                               wanted.follow ? "--follow" : "--min-duration");
         }
+        else if (wanted.objwatch != OBJWATCH_NOT && has_filters(&wanted)) {
+            film_command_fail(command,
+                              "--objwatch does not go with --format, --function, "
+                              "--variable, --lines, --depth and --min-duration");
+        }
         else if (film_reading_open(&reading, command, argv + 1, count)) {
             code = film_reading_close(&reading, write_log(&reading, &wanted));
         }
     }
     film_free(wanted.functions.items);
+    film_free(wanted.variables.items);
     return code;
 }
 

@@ -6,6 +6,12 @@
  *     0.000141     9    run shop.cart.price  shop/cart.py:20
  *     0.000150    22    end shop.cart.price  9.1us
  *
+ * At level values a call has its arguments, an end its value, and writes are
+ *
+ *     0.000144    21      upd total 3 -> 8         before and after, where both are known
+ *     0.000144    22      apd items (list)(len)2 -> 3  [1, 2, 3]
+ *     0.000144    23      del x 5
+ *
  * LINE is the caller's line for run and resume, the function's own line otherwise.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_LOG_H
@@ -24,6 +30,11 @@ film_log_text_new(const film_recordings *set, bool colour, film_log_text **out,
 
 void
 film_log_text_free(film_log_text *log);
+
+/* Lets it show the values before and the names of objects, as far as `selection` has
+ * followed them; borrowed. */
+void
+film_log_text_use(film_log_text *log, film_selection *selection);
 
 void
 film_log_text_write(film_log_text *log, film_output *output, const film_merged *merged);

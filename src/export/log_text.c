@@ -9,15 +9,20 @@
  * recursion of 100,000 frames must not make lines of 200,000 blanks. */
 #define INDENT_LIMIT 48u
 
-typedef enum colour { PLAIN, DIM, GREEN, BLUE, RED, YELLOW } colour;
+/* Bytes of one value, and arguments of one call, that a line has room for. */
+#define VALUE_BYTES 96u
+#define ARGUMENTS 32u
+
+typedef enum colour { PLAIN, DIM, GREEN, BLUE, RED, YELLOW, CYAN } colour;
 
 static const char *const colour_codes[] = {
     [PLAIN] = "\033[0m", [DIM] = "\033[2m",  [GREEN] = "\033[32m",
     [BLUE] = "\033[34m", [RED] = "\033[31m", [YELLOW] = "\033[33m",
+    [CYAN] = "\033[36m",
 };
 
 typedef struct recorded {
-    film_names places;    /* function and where it is, for run */
+    film_names places;    /* where it is, for run, and the line's end */
     film_names functions; /* function alone */
     char process[32];     /* the marker's first half, where there are several */
     size_t process_length;
@@ -26,6 +31,8 @@ typedef struct recorded {
 struct film_log_text {
     const film_recordings *set; /* borrowed */
     recorded *items;            /* owned, one a recording */
+    film_selection *selection;  /* borrowed; NULL: values before are not known */
+    film_buffer name;           /* of the variable being written about */
     bool colour;
 };
 
@@ -59,7 +66,6 @@ short_file(const film_reader *reader, film_text file)
 static void
 render_place(film_output *output, const film_reader *reader, const film_code *code)
 {
-    render_function(output, reader, code);
     if (code != NULL) {
         FILM_OUTPUT_LITERAL(output, "  ");
         film_output_display(output, short_file(reader, code->file));
@@ -117,9 +123,16 @@ film_log_text_free(film_log_text *log)
             film_names_reset(&log->items[i].places);
             film_names_reset(&log->items[i].functions);
         }
+        film_buffer_reset(&log->name);
         film_free(log->items);
         film_free(log);
     }
+}
+
+void
+film_log_text_use(film_log_text *log, film_selection *selection)
+{
+    log->selection = selection;
 }
 
 static void
@@ -277,11 +290,43 @@ write_word(film_log_text *log, film_output *output, const char *word, colour wan
 }
 
 static void
+write_value(film_output *output, film_reader *reader, const film_event *event,
+            uint32_t index)
+{
+    film_value value;
+
+    if (film_reader_event_value(reader, event, index, VALUE_BYTES, &value, NULL) ==
+        FILM_OK) {
+        film_output_display(output, value.text);
+    }
+}
+
+/* (a=1, b=[1, 2]); for resume the value that was sent. */
+static void
+write_arguments(film_log_text *log, film_output *output, const film_merged *merged)
+{
+    const film_event *event = merged->event;
+    film_reader *reader = log->set->items[merged->recording].reader;
+
+    film_output_byte(output, '(');
+    for (uint32_t i = 0; i < event->token_count && i < ARGUMENTS; i++) {
+        film_output_text(output, i > 0 ? ", " : "");
+        if (event->kind == FILM_KIND_CALL) {
+            film_output_display(output, film_reader_argument_name(reader, event, i));
+            film_output_byte(output, '=');
+        }
+        write_value(output, reader, event, i);
+    }
+    film_output_text(output, event->token_count > ARGUMENTS ? ", ...)" : ")");
+}
+
+static void
 write_entry(film_log_text *log, film_output *output, const film_merged *merged)
 {
     const film_event *event = merged->event;
     recorded *item = &log->items[merged->recording];
     film_text place = film_names_get(&item->places, event->code);
+    film_text function = film_names_get(&item->functions, event->code);
 
     write_head(log, output, merged, true);
     if (event->kind == FILM_KIND_CALL) {
@@ -294,6 +339,10 @@ write_entry(film_log_text *log, film_output *output, const film_merged *merged)
     if (event->kind == FILM_KIND_THROW && event->text != 0) {
         write_exception(output, log->set->items[merged->recording].reader, event);
         FILM_OUTPUT_LITERAL(output, " into ");
+    }
+    film_output_write(output, function.data, function.length);
+    if (event->token_count > 0) {
+        write_arguments(log, output, merged);
     }
     film_output_write(output, place.data, place.length);
 }
@@ -322,7 +371,97 @@ write_exit(film_log_text *log, film_output *output, const film_merged *merged)
         FILM_OUTPUT_LITERAL(output, "  ");
         write_exception(output, reader, event);
     }
+    if (event->token_count > 0) {
+        FILM_OUTPUT_LITERAL(output, "  -> ");
+        write_value(output, reader, event, 0);
+    }
     film_output_byte(output, '\n');
+}
+
+/* What the variable held before; false where it is not known. */
+static bool
+write_before(film_log_text *log, film_output *output, const film_merged *merged)
+{
+    film_variables *known =
+        log->selection == NULL || log->selection->known == NULL
+            ? NULL
+            : log->selection->known[merged->recording];
+    film_past_value past;
+    film_value value;
+
+    if (known == NULL || !film_variables_before(known, merged->event, &past) ||
+        film_variables_text(known, &past, VALUE_BYTES, &value) != FILM_OK) {
+        return false;
+    }
+    film_output_byte(output, ' ');
+    film_output_display(output, value.text);
+    return true;
+}
+
+static void
+write_name(film_log_text *log, film_output *output, const film_merged *merged)
+{
+    film_reader *reader = log->set->items[merged->recording].reader;
+    film_text name = film_reader_event_name(reader, merged->event);
+
+    if (log->selection != NULL && log->selection->known != NULL) {
+        film_buffer_clear(&log->name);
+        film_variables_name(log->selection->known[merged->recording], merged->event,
+                            &log->name);
+        name.data = (const char *)log->name.data;
+        name.length = log->name.failed ? 0 : log->name.length;
+    }
+    film_output_display(output, name);
+}
+
+/* A container that grew or shrank: apd items (list)(len)2 -> 3  [1, 2, 3] */
+static void
+write_growth(film_log_text *log, film_output *output, const film_merged *merged,
+             const film_value *value)
+{
+    uint64_t before = (uint64_t)merged->event->length_before;
+    uint64_t after = (uint64_t)value->length;
+
+    write_word(log, output, after > before ? "apd " : "pop ", CYAN);
+    write_name(log, output, merged);
+    FILM_OUTPUT_LITERAL(output, " (");
+    film_output_display(output, value->type);
+    FILM_OUTPUT_LITERAL(output, ")(len)");
+    film_output_u64(output, before);
+    FILM_OUTPUT_LITERAL(output, " -> ");
+    film_output_u64(output, after);
+    FILM_OUTPUT_LITERAL(output, "  ");
+}
+
+/* upd, apd, pop, del */
+static void
+write_write(film_log_text *log, film_output *output, const film_merged *merged)
+{
+    const film_event *event = merged->event;
+    film_reader *reader = log->set->items[merged->recording].reader;
+    int index = film_event_value_index(event, FILM_ROLE_VALUE);
+    film_value value;
+
+    write_head(log, output, merged, false);
+    FILM_OUTPUT_LITERAL(output, "  ");
+    if (event->kind == FILM_KIND_CHANGE && event->length_before >= 0 &&
+        film_reader_event_value(reader, event, 0, 1, &value, NULL) == FILM_OK &&
+        value.length >= 0 && value.length != event->length_before) {
+        write_growth(log, output, merged, &value);
+    }
+    else {
+        write_word(log, output, event->kind == FILM_KIND_DELETE ? "del " : "upd ",
+                   CYAN);
+        write_name(log, output, merged);
+        write_before(log, output, merged);
+        if (index >= 0) {
+            FILM_OUTPUT_LITERAL(output, " -> ");
+        }
+    }
+    if (index >= 0) {
+        write_value(output, reader, event, (uint32_t)index);
+    }
+    film_output_text(output, event->cut ? "  (may have changed)\n" : "\n");
 }
 
 /* Everything that neither enters nor leaves a frame. */
@@ -374,6 +513,11 @@ film_log_text_write(film_log_text *log, film_output *output, const film_merged *
     case FILM_KIND_YIELD:
     case FILM_KIND_UNWIND:
         write_exit(log, output, merged);
+        break;
+    case FILM_KIND_SET:
+    case FILM_KIND_DELETE:
+    case FILM_KIND_CHANGE:
+        write_write(log, output, merged);
         break;
     default:
         write_other(log, output, merged);

@@ -6,12 +6,20 @@
  *   <raise type="ValueError" message="no" line="4" event="1" time_ns="9"/>
  *   <unwind ... /></call>
  *
+ *
+ * At level values: <set scope="local" name="x" value="5" type="int" .../>, delete alike;
+ * <change object="7" type="list" value="[1, 2]" length_before="1" .../>; a call has args,
+ * a return its value.
+ *
  * The element of an activation is call, resume or throw; its last child says how it
  * ended (return, yield, unwind), except where the recording does not know.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export/log.h"
 
 #include "analysis/activity.h"
+
+/* Bytes of one value. */
+#define VALUE_BYTES 4096u
 
 typedef struct document {
     film_output *output; /* borrowed */
@@ -67,6 +75,73 @@ write_exception(document *to, const film_event *event)
     }
 }
 
+/* The value with that role, if the event has it. */
+static void
+write_value(document *to, const film_event *event, const char *key,
+            film_value_role role)
+{
+    int index = film_event_value_index(event, role);
+    film_value value;
+
+    if (index >= 0 &&
+        film_reader_event_value(to->reader, event, (uint32_t)index, VALUE_BYTES, &value,
+                                NULL) == FILM_OK) {
+        write_text(to->output, key, value.text);
+        if (role == FILM_ROLE_VALUE) {
+            if (value.is_object && event->kind == FILM_KIND_CHANGE) {
+                write_number(to->output, " object=\"", value.object);
+            }
+            write_text(to->output, " type=\"", value.type);
+        }
+    }
+}
+
+/* args="a=1, b=2" */
+static void
+write_arguments(document *to, const film_event *event)
+{
+    film_value value;
+
+    FILM_OUTPUT_LITERAL(to->output, " args=\"");
+    for (uint32_t i = 0; i < event->token_count; i++) {
+        film_output_text(to->output, i > 0 ? ", " : "");
+        film_output_xml(to->output, film_reader_argument_name(to->reader, event, i));
+        film_output_byte(to->output, '=');
+        if (film_reader_event_value(to->reader, event, i, VALUE_BYTES, &value, NULL) ==
+            FILM_OK) {
+            film_output_xml(to->output, value.text);
+        }
+    }
+    film_output_byte(to->output, '"');
+}
+
+static void
+write_write(document *to, const film_event *event)
+{
+    bool is_write = event->kind != FILM_KIND_CHANGE;
+    film_text name = film_reader_event_name(to->reader, event);
+
+    if (is_write) {
+        write_text(to->output, " scope=\"",
+                   film_text_of(film_reader_event_scope(to->reader, event)));
+    }
+    if (is_write && name.length > 0) {
+        write_text(to->output, " name=\"", name);
+    }
+    write_value(to, event, " owner=\"", FILM_ROLE_OWNER);
+    write_value(to, event, " key=\"", FILM_ROLE_KEY);
+    write_value(to, event, " value=\"", FILM_ROLE_VALUE);
+    if (event->form == FILM_SET_ATTRIBUTE_VIA || event->form == FILM_SET_ITEM_VIA) {
+        FILM_OUTPUT_LITERAL(to->output, " via=\"true\"");
+    }
+    if (event->length_before >= 0) {
+        write_number(to->output, " length_before=\"", (uint64_t)event->length_before);
+    }
+    if (event->cut) {
+        FILM_OUTPUT_LITERAL(to->output, " cut=\"true\"");
+    }
+}
+
 static const char *
 entry_name(uint8_t cause)
 {
@@ -98,6 +173,10 @@ write_enter(document *to, const film_step *step)
                    film_reader_line(to->reader, step->event->caller_code,
                                     step->event->caller_offset));
     }
+    if (step->event != NULL && step->event->kind == FILM_KIND_CALL &&
+        step->event->token_count > 0) {
+        write_arguments(to, step->event);
+    }
     write_when(to, step);
     FILM_OUTPUT_LITERAL(to->output, ">\n");
 }
@@ -117,6 +196,13 @@ write_event(document *to, const film_step *step)
         write_number(to->output, " count=\"", event->count);
         write_text(to->output, " reason=\"",
                    film_reader_string(to->reader, event->text));
+    }
+    else if (event->kind == FILM_KIND_SET || event->kind == FILM_KIND_DELETE ||
+             event->kind == FILM_KIND_CHANGE) {
+        write_write(to, event);
+    }
+    else if (event->kind == FILM_KIND_RETURN || event->kind == FILM_KIND_YIELD) {
+        write_value(to, event, " value=\"", FILM_ROLE_VALUE);
     }
     else if (event->text != 0) {
         write_text(to->output, " name=\"", film_reader_string(to->reader, event->text));
@@ -142,6 +228,10 @@ takes(document *to, const film_step *step, uint64_t depth)
                                     step->event->number >= to->range->end_event)) {
             return false;
         }
+    }
+    if (step->event != NULL &&
+        !film_selection_takes_kind(to->selection, to->recording, step->event)) {
+        return false;
     }
     if (step->function & FILM_C_FUNCTION) {
         return to->selection->pattern_count == 0;
@@ -186,6 +276,9 @@ write_steps(document *to, film_activity *activity, film_buffer *open, film_error
         }
         else if (takes(to, &step, open->length)) {
             write_event(to, &step);
+        }
+        if (step.event != NULL) {
+            film_selection_note(to->selection, to->recording, step.event);
         }
         if (to->output->status != FILM_OK) {
             return film_output_flush(to->output, error);

@@ -166,9 +166,9 @@ put_cover(const film_summary *summary, uint64_t ticks, film_buffer *body)
             break;
         }
         film_buffer_put_varint(body, (uint64_t)best->code + 1);
-        film_buffer_put_byte(body, ticks == 0 || best->ticks >= ticks
-                                       ? 255
-                                       : (uint8_t)((best->ticks * 255 / ticks) & 0xff));
+        film_buffer_put_byte(body, (uint8_t)(ticks == 0 || best->ticks >= ticks
+                                                 ? 255
+                                                 : best->ticks * 255 / ticks));
     }
 }
 

@@ -44,28 +44,55 @@ film_value_record_decode(const uint8_t *body, size_t length, film_value_record *
     return !input.failed;
 }
 
-uint64_t
-film_value_record_lowest(const film_value_record *record)
+/* Tokens among the items. */
+static uint64_t
+count_tokens(const film_value_record *record)
+{
+    switch (record->form) {
+    case FILM_OBJECT_SEQUENCE:
+    case FILM_OBJECT_EXCEPTION:
+    case FILM_OBJECT_ATTRIBUTES:
+        return record->count;
+    case FILM_OBJECT_MAPPING:
+        return record->count * 2;
+    default:
+        return 0;
+    }
+}
+
+/* Numbers that are no tokens; a newer form's items cannot be looked at. */
+static void
+pass_numbers(const film_value_record *record, film_input *input)
+{
+    uint64_t numbers = record->form == FILM_OBJECT_ARRAY   ? record->count + 1
+                       : record->form == FILM_OBJECT_NAMED ? record->count
+                                                           : 0;
+
+    for (uint64_t i = 0; i < numbers && !input->failed; i++) {
+        film_input_varint(input);
+    }
+}
+
+bool
+film_value_record_range(const film_value_record *record, uint64_t *lowest,
+                        uint64_t *end)
 {
     film_input input = record->rest;
-    uint64_t lowest = UINT64_MAX;
-    uint64_t tokens = record->form == FILM_OBJECT_SEQUENCE ||
-                              record->form == FILM_OBJECT_EXCEPTION ||
-                              record->form == FILM_OBJECT_ATTRIBUTES
-                          ? record->count
-                      : record->form == FILM_OBJECT_MAPPING ? record->count * 2
-                                                            : 0;
+    uint64_t tokens = count_tokens(record);
 
+    *lowest = UINT64_MAX;
+    *end = 0;
     for (uint64_t i = 0; i < tokens && !input.failed; i++) {
         film_token token;
         if (record->form == FILM_OBJECT_ATTRIBUTES) {
             film_input_varint32(&input);
         }
         token = film_token_decode(&input);
-        if ((token.kind == FILM_TOKEN_VALUE || token.kind == FILM_TOKEN_OBJECT) &&
-            !input.failed && token.value < lowest) {
-            lowest = token.value;
+        if (token.kind == FILM_TOKEN_VALUE || token.kind == FILM_TOKEN_OBJECT) {
+            *lowest = token.value < *lowest ? token.value : *lowest;
+            *end = token.value >= *end ? token.value + 1 : *end;
         }
     }
-    return lowest;
+    pass_numbers(record, &input);
+    return !input.failed;
 }

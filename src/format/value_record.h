@@ -59,8 +59,10 @@ typedef struct film_value_record {
 bool
 film_value_record_decode(const uint8_t *body, size_t length, film_value_record *record);
 
-/* The lowest value id its items refer to; UINT64_MAX: none. */
-uint64_t
-film_value_record_lowest(const film_value_record *record);
+/* The value ids its items refer to: from *lowest (UINT64_MAX: none) up to, not
+ * including, *end. False when an item makes no sense. */
+bool
+film_value_record_range(const film_value_record *record, uint64_t *lowest,
+                        uint64_t *end);
 
 #endif

@@ -21,6 +21,16 @@ film_pyreader_event_new(reader_state *state, ReaderObject *reader,
     self->event = *event;
     self->event.body = NULL;
     self->event.body_length = 0;
+    self->event.tokens = NULL;
+    if (event->tokens_length > 0) {
+        uint8_t *tokens = PyMem_Malloc(event->tokens_length);
+        if (tokens == NULL) {
+            Py_DECREF(self);
+            return PyErr_NoMemory();
+        }
+        memcpy(tokens, event->tokens, event->tokens_length);
+        self->event.tokens = tokens;
+    }
     return (PyObject *)self;
 }
 
@@ -30,6 +40,7 @@ event_dealloc(PyObject *object)
     PyTypeObject *type = Py_TYPE(object);
 
     Py_XDECREF(((EventObject *)object)->reader);
+    PyMem_Free((void *)(uintptr_t)((EventObject *)object)->event.tokens);
     type->tp_free(object);
     Py_DECREF(type);
 }
@@ -172,22 +183,6 @@ event_get_text(PyObject *object, void *Py_UNUSED(closure))
 }
 
 static PyObject *
-event_get_value(PyObject *object, void *Py_UNUSED(closure))
-{
-    EventObject *self = (EventObject *)object;
-    film_reader *reader = film_pyreader_open(self->reader);
-
-    if (reader == NULL) {
-        return NULL;
-    }
-    if (self->event.value == 0) {
-        Py_RETURN_NONE;
-    }
-    return film_pyreader_value(film_pyreader_state(Py_TYPE(object)), reader,
-                               self->event.value - 1);
-}
-
-static PyObject *
 event_repr(PyObject *object)
 {
     EventObject *self = (EventObject *)object;
@@ -243,8 +238,24 @@ static PyGetSetDef event_getset[] = {
      "Where a call came from, if its caller is recorded.", NULL},
     {"text", event_get_text, NULL,
      "The exception's type, the thread's name, the reason of a loss; or empty.", NULL},
-    {"value", event_get_value, NULL,
-     "What goes with it, an exception's message: a dict, or None.", NULL},
+    {"value", film_event_get_value, NULL,
+     "What was written, returned or yielded, or an exception's message: a dict as in "
+     "`dump`, or None.",
+     NULL},
+    {"args", film_event_get_args, NULL, "Of a call: {name: value}, or None.", NULL},
+    {"name", film_event_get_name, NULL,
+     "What a set or delete wrote to; None for items and other events.", NULL},
+    {"scope", film_event_get_scope, NULL,
+     "local, nonlocal, global, class, attribute or item; None for other events.", NULL},
+    {"owner", film_event_get_owner, NULL,
+     "The object whose attribute or item was written: a value, or None.", NULL},
+    {"key", film_event_get_key, NULL, "The key of an item: a value, or None.", NULL},
+    {"via", film_event_get_via, NULL,
+     "A property, __setattr__ or __setitem__ took the write.", NULL},
+    {"length_before", film_event_get_length_before, NULL,
+     "Of a change: the length before, or None.", NULL},
+    {"cut", film_event_get_cut, NULL,
+     "Of a change: it could not be compared in full.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

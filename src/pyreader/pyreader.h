@@ -10,6 +10,8 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <stdbool.h>
+
 #include <filmstrip/reader.h>
 
 typedef struct reader_state {
@@ -39,7 +41,7 @@ struct CursorObject {
 typedef struct EventObject {
     PyObject_HEAD
     ReaderObject *reader; /* owned */
-    film_event event;     /* a copy, without its body */
+    film_event event;     /* a copy, without its body; its tokens are owned */
 } EventObject;
 
 extern PyType_Spec film_reader_spec;
@@ -79,6 +81,34 @@ film_pyreader_code(reader_state *state, const film_reader *reader, uint32_t id);
 /* A dict with the text and type of a value; NULL with an exception set. */
 PyObject *
 film_pyreader_value(reader_state *state, film_reader *reader, uint64_t id);
+
+/* event_values.c: getters of Event. */
+PyObject *
+film_event_get_value(PyObject *object, void *closure);
+
+PyObject *
+film_event_get_owner(PyObject *object, void *closure);
+
+PyObject *
+film_event_get_key(PyObject *object, void *closure);
+
+PyObject *
+film_event_get_args(PyObject *object, void *closure);
+
+PyObject *
+film_event_get_name(PyObject *object, void *closure);
+
+PyObject *
+film_event_get_scope(PyObject *object, void *closure);
+
+PyObject *
+film_event_get_via(PyObject *object, void *closure);
+
+PyObject *
+film_event_get_length_before(PyObject *object, void *closure);
+
+PyObject *
+film_event_get_cut(PyObject *object, void *closure);
 
 /* The open reader; NULL with a ValueError set when it is closed. */
 film_reader *

@@ -100,6 +100,36 @@ film_literal_big_int(film_buffer *out, const uint8_t *bytes, size_t length)
     film_free(words);
 }
 
+/* Most numbers people meet have a few digits behind the point: x is n / 10^k for a
+ * small k and an n of at most 15 digits, which are then the shortest that give it back,
+ * for a division rounds right. False: it is none of those. */
+static bool
+put_short_decimal(film_buffer *out, double number)
+{
+    static const double powers[] = {1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
+    char digits[8];
+
+    if (number < 1e-3 || number >= 1e9) {
+        return false;
+    }
+    for (unsigned k = 0; k < sizeof(powers) / sizeof(powers[0]); k++) {
+        double scaled = number * powers[k];
+        int64_t whole = (int64_t)scaled, unit = (int64_t)powers[k];
+        if (scaled == (double)whole && (double)whole / powers[k] == number) {
+            int64_t rest = whole % unit;
+            film_literal_int(out, whole / unit);
+            film_buffer_put_byte(out, '.');
+            for (unsigned i = k + 1; i > 0; i--) {
+                digits[i - 1] = (char)('0' + rest % 10);
+                rest /= 10;
+            }
+            film_buffer_append(out, digits, k + 1);
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The shortest decimal digits of a finite number above zero, and the power of ten of
  * the first. Any decimal of 15 digits survives a normal double, so 15 are tried first.
  */
@@ -198,6 +228,9 @@ put_float(film_buffer *out, double number, bool with_point)
         if (with_point) {
             LITERAL(out, ".0");
         }
+        return;
+    }
+    if (put_short_decimal(out, number)) {
         return;
     }
     count = shortest_digits(number, digits, &power);

@@ -71,27 +71,35 @@ verify_events(film_reader *reader, const film_chunk_info *chunk)
     return status;
 }
 
+/* A value and what it refers to, which must come before it. */
+static bool
+is_value(const film_record *record, uint64_t id)
+{
+    film_value_record value;
+    uint64_t lowest, end;
+
+    return film_value_record_decode(record->body, record->length, &value) &&
+           film_value_record_range(&value, &lowest, &end) && end <= id;
+}
+
 static film_status
-verify_values(film_reader *reader, uint32_t count)
+verify_values(film_reader *reader, const film_chunk_info *chunk)
 {
     film_input left = film_input_of(reader->scratch.data, reader->scratch.length);
     film_record record;
     uint32_t found = 0;
 
     while (film_input_left(&left) > 0) {
-        film_input input;
         if (film_record_decode(&left.at, left.end, &record) != FILM_OK) {
             return fail(reader, FILM_CORRUPT, "its records make no sense");
         }
-        input = film_input_of(record.body, record.length);
-        film_input_varint32(&input);
-        film_input_varint32(&input);
-        if (record.kind == FILM_RECORD_VALUE && input.failed) {
+        if (record.kind == FILM_RECORD_VALUE &&
+            !is_value(&record, chunk->first + found)) {
             return fail(reader, FILM_CORRUPT, "its records make no sense");
         }
         found++;
     }
-    return found == count ? FILM_OK
+    return found == chunk->count ? FILM_OK
                           : fail(reader, FILM_CORRUPT,
                                  "it has more or fewer records than its header says");
 }
@@ -151,7 +159,7 @@ verify_content(film_reader *reader, const film_chunk_info *chunk)
         return status == FILM_OK ? FILM_OK
                                  : fail(reader, status, "its records make no sense");
     case FILM_CHUNK_VALUE:
-        return verify_values(reader, chunk->count);
+        return verify_values(reader, chunk);
     case FILM_CHUNK_EVENT:
         return verify_events(reader, chunk);
     case FILM_CHUNK_SOURCE:

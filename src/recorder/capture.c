@@ -55,8 +55,7 @@ film_capture_owner(film_context *context, PyObject *owner, const film_holder *ho
             film_fingerprint_of(owner, content, the_limits.depth);
 
         film_snapshot_renew();
-        object = film_snapshot_write(context, owner, the_limits.depth);
-        film_snapshot_compared(object, owner, the_limits.depth, &fingerprint);
+        object = film_snapshot_write(context, owner, the_limits.depth, &fingerprint);
     }
     if (object == NULL || object->record == 0) {
         *to++ = FILM_TOKEN_UNBOUND;
@@ -103,6 +102,9 @@ film_capture_told(PyObject *owner)
 static bool
 is_surely_unchanged(const film_object *object, PyObject *value, film_content content)
 {
+    if (object->pointers != 0) {
+        return object->pointers == film_fingerprint_pointers(value);
+    }
     return content == FILM_CONTENT_DICT && object->flat && object->version != 0 &&
            object->version == film_dict_version(value);
 }
@@ -141,8 +143,10 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
     *length_before = object->length;
     film_the_capture_counts.cut += *cut;
     film_snapshot_renew();
-    object = film_snapshot_write(context, value, the_limits.depth);
-    film_snapshot_compared(object, value, the_limits.depth, &fingerprint);
+    if (compared_levels(object) != the_limits.depth) {
+        fingerprint = film_fingerprint_of(value, content, the_limits.depth);
+    }
+    object = film_snapshot_write(context, value, the_limits.depth, &fingerprint);
     if (object->record == 0) {
         return false;
     }
@@ -193,6 +197,7 @@ film_capture_stored(const film_stored *stored)
     }
     object->fingerprint += stored->delta;
     object->version = 0;
+    object->pointers = 0;
     object->stale = true;
     if (object->length >= 0) {
         object->length += stored->growth;

@@ -36,6 +36,7 @@ typedef struct film_holder {
     PyObject *owner;   /* borrowed for the call */
     PyObject *name;    /* borrowed for the call */
     uint32_t position; /* ATTRIBUTE, ITEM: where in the owner + 1, 0: not known */
+    bool birth;      /* `self` of an __init__ that begins: may be new at an old address */
     bool in_flight;    /* the value is the result of a call that has just returned into
                           this frame (see film_capture_returned) */
 } film_holder;
@@ -56,10 +57,14 @@ film_capture_any(film_context *context, PyObject *value, const film_holder *hold
 void
 film_objects_vacate(const film_holder *holder);
 
+/* To be called for every write to a variable, cell, attribute or name whose value is
+ * not captured: a delete, the compiler's own hidden writes. (film_capture does it
+ * itself.) Otherwise the next object there may pass for the one before. */
 static inline void
 film_capture_vacate(const film_holder *holder)
 {
-    if (FILM_LIKELY(holder->kind == FILM_HOLDER_SLOT && holder->entry != NULL)) {
+    if (FILM_LIKELY(holder->kind == FILM_HOLDER_SLOT && holder->entry != NULL &&
+                    !holder->entry->suspends)) {
         holder->entry->told[holder->slot % FILM_TOLD_SLOTS] = 0;
     }
     else if (holder->kind != FILM_HOLDER_NONE) {
@@ -159,6 +164,11 @@ film_items_are_overridden(PyObject *owner);
 /* The key itself where it is an exact str on the deny list, else NULL. */
 PyObject *
 film_secret_key(PyObject *key);
+
+/* A recorded __init__ begins for an instance of this type: whenever one is born, we see
+ * it (film_type_is_born_in_sight). */
+void
+film_capture_birth(PyTypeObject *type);
 
 /* A frame of this thread has ended and gives `value` to its caller (NULL: an unwinding
  * or __init__, whose `self` is given): until the caller's next event that value keeps

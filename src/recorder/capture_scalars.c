@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "format/redact.h"
 #include "format/token.h"
+#include "recorder/capture_keep.h"
 #include "recorder/compat_objects.h"
 #include "recorder/session.h"
 #include "recorder/text.h"
@@ -42,7 +43,7 @@ static struct {
 static uint32_t
 type_name(const char *name)
 {
-    return film_writer_string(film_the_session.writer, name, strlen(name));
+    return film_keep_string(name, strlen(name));
 }
 
 static uint8_t *
@@ -99,8 +100,7 @@ write_bytes(uint32_t type, const void *bytes, size_t head, bool whole, uint64_t 
     if (body->failed) {
         return 0;
     }
-    return film_writer_value_record(film_the_session.writer, type, flags, body->data,
-                                    body->length);
+    return film_keep_value(type, flags, body->data, body->length);
 }
 
 static uint64_t
@@ -229,10 +229,10 @@ film_message_token(PyObject *value, uint8_t *to)
         return put_redacted(to);
     }
     return put_record(
-        film_writer_value_record(film_the_session.writer, scalars.str_name,
-                                 FILM_VALUE_REDACTED |
-                                     (used < redacted->length ? FILM_VALUE_CUT : 0),
-                                 scalars.body.data, scalars.body.length),
+        film_keep_value(scalars.str_name,
+                        FILM_VALUE_REDACTED |
+                            (used < redacted->length ? FILM_VALUE_CUT : 0),
+                        scalars.body.data, scalars.body.length),
         to);
 }
 

@@ -2,12 +2,15 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/capture_types.h"
 
+#include "recorder/capture.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/redact.h"
 #include "recorder/attributes.h"
 #include "recorder/capture_arrays.h"
+#include "recorder/capture_keep.h"
 #include "recorder/compat_objects.h"
 #include "recorder/session.h"
 #include "recorder/text.h"
@@ -96,7 +99,7 @@ text_id(PyObject *name)
     char text[NAME_BYTES + 1];
     size_t length = film_text_copy(name, text, NAME_BYTES, NULL);
 
-    return film_writer_string(film_the_session.writer, text, length);
+    return film_keep_string(text, length);
 }
 
 uint32_t
@@ -105,7 +108,7 @@ film_name_id(PyObject *name)
     film_name *known;
 
     if (!PyUnicode_CheckExact(name)) {
-        return film_writer_string(film_the_session.writer, "?", 1);
+        return film_keep_string("?", 1);
     }
     known = known_name(name);
     if (known == NULL) {
@@ -133,7 +136,7 @@ film_last_name_id(const char *text)
             length--; /* not within a character */
         }
     }
-    return film_writer_string(film_the_session.writer, text, length);
+    return film_keep_string(text, length);
 }
 
 /* --- types ------------------------------------------------------------------------ */
@@ -193,8 +196,27 @@ content_of(PyTypeObject *type)
     if (PyType_FastSubclass(type, Py_TPFLAGS_BASE_EXC_SUBCLASS)) {
         return FILM_CONTENT_EXCEPTION;
     }
-    if (is_deque(type)) {
-        return FILM_CONTENT_DEQUE;
+    /* Of a class made from a container (namedtuple, defaultdict, Counter, one's own)
+     * the items are told, as they are kept, whatever its methods say. */
+    if (PyType_FastSubclass(type, Py_TPFLAGS_TUPLE_SUBCLASS)) {
+        return FILM_CONTENT_TUPLE;
+    }
+    if (PyType_FastSubclass(type, Py_TPFLAGS_LIST_SUBCLASS)) {
+        return FILM_CONTENT_LIST;
+    }
+    if (PyType_FastSubclass(type, Py_TPFLAGS_DICT_SUBCLASS)) {
+        return FILM_CONTENT_DICT;
+    }
+    for (const PyTypeObject *base = type; base != NULL; base = base->tp_base) {
+        if (base == &PySet_Type) {
+            return FILM_CONTENT_SET;
+        }
+        if (base == &PyFrozenSet_Type) {
+            return FILM_CONTENT_FROZENSET;
+        }
+        if (is_deque(base)) {
+            return FILM_CONTENT_DEQUE;
+        }
     }
     if (film_array_is_array(type)) {
         return FILM_CONTENT_ARRAY;
@@ -327,4 +349,21 @@ film_type_of(PyTypeObject *type)
     }
     learn_type(known, type);
     return known;
+}
+
+void
+film_capture_birth(PyTypeObject *type)
+{
+    /* Not const: the cache is this file's. */
+    film_type *known = (film_type *)(uintptr_t)film_type_of(type);
+
+    if (type->tp_new == PyBaseObject_Type.tp_new) {
+        known->births = film_the_session.token;
+    }
+}
+
+bool
+film_type_is_born_in_sight(PyTypeObject *type)
+{
+    return film_type_of(type)->births == film_the_session.token;
 }

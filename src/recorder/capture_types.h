@@ -53,12 +53,19 @@ typedef struct film_type {
     bool heap;
     bool own_items; /* a __setitem__ or __delitem__ written in Python */
     uint16_t slot_count;
+    uint64_t births;  /* the session's token while an __init__ of it was recorded */
     film_slot *slots; /* owned */
 } film_type;
 
 /* Borrowed until the next call with another type. Never NULL. */
 const film_type *
 film_type_of(PyTypeObject *type);
+
+/* True when no instance of the type comes to life unseen: its __init__ is recorded, and
+ * object.__new__ makes it. (copy and pickle make one without __init__; so an object that
+ * nothing else proves must be unchanged too.) */
+bool
+film_type_is_born_in_sight(PyTypeObject *type);
 
 /* A name (str) as the recording knows it; `secret` when the deny list has it. */
 typedef struct film_name {

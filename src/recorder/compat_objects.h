@@ -138,7 +138,7 @@ film_dict_length(PyObject *dict)
 
 /* A number that is another one after every change of the dict; 0: this Python or this
  * dict has none. (A dict that shares an instance's values is changed behind it.) */
-static inline uint64_t
+static inline uint32_t
 film_dict_version(PyObject *dict)
 {
 #if PY_VERSION_HEX >= 0x030e0000
@@ -151,11 +151,11 @@ film_dict_version(PyObject *dict)
         return 0;
     }
 #if PY_VERSION_HEX >= 0x030d0000
-    return object->ma_version_tag >> 12; /* below: bits of watchers */
+    return (uint32_t)(object->ma_version_tag >> 12); /* below: bits of watchers */
 #elif PY_VERSION_HEX >= 0x030c0000
-    return object->ma_version_tag >> 8;
+    return (uint32_t)(object->ma_version_tag >> 8);
 #else
-    return object->ma_version_tag;
+    return (uint32_t)object->ma_version_tag;
 #endif
 #endif
 }
@@ -317,6 +317,17 @@ static inline PyObject *
 film_frame_namespace(const film_frame *frame)
 {
     return frame->f_locals;
+}
+
+/* The frame a thread runs, NULL when none. `state` is alive. */
+static inline film_frame *
+film_thread_frame(const PyThreadState *state)
+{
+#if PY_VERSION_HEX < 0x030d0000
+    return state->cframe->current_frame;
+#else
+    return state->current_frame;
+#endif
 }
 
 #endif

@@ -34,6 +34,13 @@
 #define FILM_BINARY_IS_SUBSCRIPT(arg) ((void)(arg), false)
 #endif
 
+/* Where the NULL beside a function that is called goes: below it up to 3.12. */
+#if defined(CALL_KW)
+#define FILM_NULL_IS_BELOW 0
+#else
+#define FILM_NULL_IS_BELOW 1
+#endif
+
 /* Where RESUME stands: 0 at the start of a call. 3.13 has more bits above. */
 #define FILM_RESUME_PLACE(arg) ((arg) & 3u)
 

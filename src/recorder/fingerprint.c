@@ -22,7 +22,7 @@
 
 typedef struct film_walk {
     int64_t left; /* items that may still be looked at */
-    bool flat;
+    bool flat, scalars;
 } film_walk;
 
 static uint64_t
@@ -96,13 +96,15 @@ other_word(film_walk *walk, PyObject *item, uint32_t levels)
     film_content content;
 
     if (film_is_scalar(item)) {
+        walk->scalars = true;
         if (type == &PyUnicode_Type) {
             walk->left -= PyUnicode_GET_LENGTH(item) / 64;
         }
         return film_scalar_word(item);
     }
     content = nested_content(type);
-    if (content == FILM_CONTENT_OPAQUE) {
+    /* Classes written in Python are instances: no need to look closer. */
+    if (content == FILM_CONTENT_OPAQUE && (type->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0) {
         if (levels == 0) {
             walk->flat = false; /* who knows */
         }
@@ -131,29 +133,43 @@ item_word(film_walk *walk, PyObject *item, uint32_t levels)
     }
     type = Py_TYPE(item);
     if (type == &PyLong_Type && film_long_small(item, &number)) {
-        return ((uint64_t)number ^ SALT_INT) * GOLDEN;
+        walk->scalars = true;
+        return (uint64_t)number ^ SALT_INT;
     }
     if (type == &PyFloat_Type) {
         uint64_t bits;
 
+        walk->scalars = true;
         memcpy(&bits, &((PyFloatObject *)item)->ob_fval, sizeof(bits));
         return bits ^ SALT_FLOAT;
     }
     if (type == &PyUnicode_Type && PyUnicode_IS_COMPACT_ASCII(item) &&
         PyUnicode_GET_LENGTH(item) <= SHORT_TEXT) {
+        walk->scalars = true;
         return short_text_word(PyUnicode_DATA(item),
                                (size_t)PyUnicode_GET_LENGTH(item));
     }
     return other_word(walk, item, levels);
 }
 
+/* How many of `count` items may be looked at; they are paid for at once. What lies
+ * within them is paid for by itself, so the limit is kept within a few items. */
+static inline Py_ssize_t
+pay_for(film_walk *walk, Py_ssize_t count)
+{
+    Py_ssize_t most = walk->left < 0 ? 0 : (Py_ssize_t)walk->left;
+
+    walk->left -= count < most ? count : most + 1;
+    return count < most ? count : most;
+}
+
 static uint64_t
 array_word(film_walk *walk, PyObject *const *items, Py_ssize_t count, uint32_t levels)
 {
     uint64_t sum = (uint64_t)count * GOLDEN;
+    Py_ssize_t last = pay_for(walk, count);
 
-    for (Py_ssize_t index = 0; index < count && walk->left > 0; index++) {
-        walk->left--;
+    for (Py_ssize_t index = 0; index < last; index++) {
         sum += placed(item_word(walk, items[index], levels), (uint64_t)index + 1);
     }
     return sum;
@@ -171,12 +187,13 @@ dict_word(film_walk *walk, PyObject *dict, uint32_t levels)
 {
     uint64_t sum = (uint64_t)film_dict_length(dict) * GOLDEN;
     film_pairs pairs;
+    Py_ssize_t last;
 
     film_pairs_of_dict(dict, &pairs);
-    for (Py_ssize_t index = 0; index < pairs.count && walk->left > 0; index++) {
+    last = pay_for(walk, pairs.count);
+    for (Py_ssize_t index = 0; index < last; index++) {
         PyObject *key, *value = film_pairs_get(&pairs, index, &key);
 
-        walk->left--;
         if (value != NULL) {
             sum += pair_word(walk, key, value, levels);
         }
@@ -187,13 +204,12 @@ dict_word(film_walk *walk, PyObject *dict, uint32_t levels)
 static uint64_t
 set_word(film_walk *walk, PyObject *set, uint32_t levels)
 {
-    Py_ssize_t positions = film_set_positions(set);
+    Py_ssize_t last = pay_for(walk, film_set_positions(set));
     uint64_t sum = (uint64_t)((PySetObject *)set)->used * GOLDEN;
 
-    for (Py_ssize_t index = 0; index < positions && walk->left > 0; index++) {
+    for (Py_ssize_t index = 0; index < last; index++) {
         PyObject *member = film_set_get(set, index);
 
-        walk->left--;
         if (member != NULL) {
             sum += placed(item_word(walk, member, levels), 1);
         }
@@ -205,12 +221,12 @@ static uint64_t
 deque_word(film_walk *walk, PyObject *deque, uint32_t levels)
 {
     film_deque_cursor cursor = film_deque_begin(deque);
-    uint64_t sum = (uint64_t)Py_SIZE(deque) * GOLDEN, place = 0;
-    PyObject *item;
+    uint64_t sum = (uint64_t)Py_SIZE(deque) * GOLDEN;
+    Py_ssize_t last = pay_for(walk, Py_SIZE(deque));
 
-    while (walk->left > 0 && (item = film_deque_next(&cursor)) != NULL) {
-        walk->left--;
-        sum += placed(item_word(walk, item, levels), ++place);
+    for (Py_ssize_t index = 0; index < last; index++) {
+        sum += placed(item_word(walk, film_deque_next(&cursor), levels),
+                      (uint64_t)index + 1);
     }
     return sum;
 }
@@ -236,6 +252,7 @@ instance_word(film_walk *walk, PyObject *object)
 {
     const film_type *type = film_type_of(Py_TYPE(object));
     film_pairs pairs;
+    Py_ssize_t last;
     uint64_t sum = 1;
 
     for (unsigned index = 0; index < type->slot_count; index++) {
@@ -249,10 +266,10 @@ instance_word(film_walk *walk, PyObject *object)
     }
     /* By name, not by place: the same attributes may move from the instance into a
      * __dict__. */
-    for (Py_ssize_t index = 0; index < pairs.count && walk->left > 0; index++) {
+    last = pay_for(walk, pairs.count);
+    for (Py_ssize_t index = 0; index < last; index++) {
         PyObject *key, *value = film_pairs_get(&pairs, index, &key);
 
-        walk->left--;
         if (value != NULL) {
             sum += placed(item_word(walk, value, 0), (uint64_t)(uintptr_t)key);
         }
@@ -353,8 +370,56 @@ film_fingerprint_of(PyObject *object, film_content content, uint32_t levels)
     result.length = film_content_length(object, content);
     result.word = content_word(&walk, object, content, levels == 0 ? 1 : levels);
     result.flat = walk.flat;
+    result.scalars = walk.scalars;
     result.cut = walk.left <= 0;
     return result;
+}
+
+uint64_t
+film_fingerprint_pointers(PyObject *list)
+{
+    return film_hash(((PyListObject *)list)->ob_item,
+                     (size_t)Py_SIZE(list) * sizeof(PyObject *)) |
+           1;
+}
+
+bool
+film_fingerprint_only_grew(PyObject *object, film_content content, uint32_t levels,
+                           uint64_t before, int64_t length_before,
+                           const film_fingerprint *now)
+{
+    film_walk walk = {.left = FILM_FINGERPRINT_ITEMS, .flat = true};
+    int64_t grown = now->length - length_before;
+    uint32_t below = levels == 0 ? 0 : levels - 1;
+    uint64_t tail = (uint64_t)grown * GOLDEN;
+
+    if (length_before < 0 || grown <= 0 || grown > 64 || now->cut) {
+        return false;
+    }
+    if (content == FILM_CONTENT_LIST) {
+        PyObject **items = ((PyListObject *)object)->ob_item;
+
+        for (int64_t index = length_before; index < now->length; index++) {
+            tail += placed(item_word(&walk, items[index], below), (uint64_t)index + 1);
+        }
+    }
+    else if (content == FILM_CONTENT_DICT) {
+        film_pairs pairs;
+
+        film_pairs_of_dict(object, &pairs);
+        for (Py_ssize_t index = pairs.count; index > 0 && grown > 0; index--) {
+            PyObject *key, *value = film_pairs_get(&pairs, index - 1, &key);
+
+            if (value != NULL) {
+                tail += pair_word(&walk, key, value, below);
+                grown--;
+            }
+        }
+    }
+    else {
+        return false;
+    }
+    return now->word - tail == before;
 }
 
 /* --- what a store will do -----------------------------------------------------------

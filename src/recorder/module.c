@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "recorder/capture_debug.h"
 #include "recorder/hooks.h"
 #include "recorder/plan_show.h"
 #include "recorder/session.h"
@@ -341,6 +342,7 @@ static PyMethodDef recorder_methods[] = {
     {"lost_control", recorder_lost_control, METH_O,
      "Notes in the recording that events may be missing."},
     {"_plan", film_plan_show, METH_O, "The plan of a code object, for tests."},
+    {"_capture", film_capture_debug, METH_VARARGS, "For tests: capture_debug.c."},
     {NULL, NULL, 0, NULL},
 };
 

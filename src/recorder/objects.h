@@ -33,9 +33,10 @@
 typedef struct film_slot_place {
     uint64_t frame;      /* its serial */
     uint32_t stack;      /* which stack: film_context.stack_id; 0: no place */
-    uint32_t index : 19; /* of its entry */
+    uint32_t index : 18; /* of its entry */
     uint32_t slot : 12;
     uint32_t is_cell : 1;
+    uint32_t suspends : 1; /* a generator's */
 } film_slot_place;
 
 /* An attribute, an item, or a name in a namespace. */
@@ -51,9 +52,11 @@ typedef struct film_held_place {
 typedef struct film_object {
     uint64_t serial;
     uint64_t fingerprint;
+    uint64_t pointers; /* of a list whose items count by address only; 0: others */
     uint64_t record;  /* value id + 1 of the last one; 0: none */
     uint64_t body;    /* hash of that record */
-    uint64_t version; /* film_dict_version at the fingerprint; 0: none */
+    uint32_t version; /* of film_dict_version at the fingerprint; 0: none */
+    uint32_t placed;  /* items whose places are known, from the first on */
     int64_t length;
     uint32_t type;     /* hash of its type's address */
     uint32_t seen;     /* when, to choose whom to forget */
@@ -62,11 +65,20 @@ typedef struct film_object {
     bool flat : 1;     /* no container within */
     bool stale : 1;    /* written to since the record, as was told */
     bool busy : 1;     /* its record is being made */
+    bool renewed : 1;  /* while busy: the record begins a new edition */
     bool compared : 1; /* the fingerprint holds */
     bool partly : 1;   /* it is of a part of the content only */
+    uint16_t cell;     /* check word of the cell it was last told in */
     film_slot_place first, last; /* a proven one that lives long; the latest */
     film_held_place held;
 } film_object;
+
+static inline uint32_t
+film_type_word(const PyTypeObject *type)
+{
+    return (uint32_t)(((uint64_t)(uintptr_t)type >> 4) * UINT64_C(0x9e3779b97f4a7c15) >>
+                      32);
+}
 
 /* The object at this address as last seen, not proven; NULL: not seen. Borrowed until
  * the next film_objects_see. */

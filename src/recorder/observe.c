@@ -160,6 +160,12 @@ tell_delete(film_context *context, film_stack_entry *entry, const film_frame *fr
     switch (write->kind) {
     case FILM_DELETE_FAST:
     case FILM_DELETE_CELL:
+        holder = (film_holder){.kind = write->kind == FILM_DELETE_FAST
+                                           ? FILM_HOLDER_SLOT
+                                           : FILM_HOLDER_CELL,
+                               .entry = entry,
+                               .slot = write->slot};
+        film_capture_vacate(&holder);
         return film_append_delete(context->thread, FILM_SET_LOCAL, write->slot, tokens,
                                   0);
     case FILM_DELETE_ATTRIBUTE:
@@ -412,6 +418,10 @@ tell_arguments(film_context *context, film_stack_entry *entry, const film_frame 
         if (FILM_UNLIKELY(plan->arguments[index] & FILM_ARGUMENT_IN_CELL)) {
             holder.kind = FILM_HOLDER_CELL;
             value = film_cell_content(value);
+        }
+        if (FILM_UNLIKELY(entry->initialises && index == 0) && value != NULL) {
+            holder.birth = true;
+            film_capture_birth(Py_TYPE(value));
         }
         end = film_capture(context, value, &holder, secret_local(entry, slot), end);
         count++;

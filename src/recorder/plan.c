@@ -14,13 +14,25 @@ struct film_arena_block {
     _Alignas(16) unsigned char bytes[];
 };
 
-#define ARENA_BLOCK_BYTES 2000u
+/* What a block holds for each code unit, within bounds: small code, small blocks. */
+#define ARENA_BYTES_EACH 12u
+#define ARENA_BYTES_LEAST 480u
+#define ARENA_BYTES_MOST 16000u
+
+static size_t
+block_size(const film_draft *draft)
+{
+    size_t size = (size_t)draft->bytecode.unit_count * ARENA_BYTES_EACH;
+
+    size = size < ARENA_BYTES_LEAST ? ARENA_BYTES_LEAST : size;
+    return size > ARENA_BYTES_MOST ? ARENA_BYTES_MOST : size;
+}
 
 void *
 film_draft_keep(film_draft *draft, size_t count, size_t bytes)
 {
     film_arena_block *block = draft->arena;
-    size_t wanted;
+    size_t wanted, size = block_size(draft);
     void *result;
 
     if (__builtin_mul_overflow(count, bytes, &wanted) || wanted > SIZE_MAX / 4) {
@@ -28,16 +40,17 @@ film_draft_keep(film_draft *draft, size_t count, size_t bytes)
     }
     wanted = (wanted + 15u) & ~(size_t)15u;
     if (block == NULL || block->size - block->used < wanted) {
-        size_t size = block == NULL ? ARENA_BLOCK_BYTES : block->size * 2;
+        /* What is large gets a block of its own, behind the one being filled. */
+        bool apart = block != NULL && wanted > size / 4;
 
-        size = size < wanted ? wanted : size;
+        size = apart || wanted > size ? wanted : size;
         block = film_alloc(sizeof(*block) + size);
         if (block == NULL) {
             return NULL;
         }
         block->size = size;
-        block->next = draft->arena;
-        draft->arena = block;
+        block->next = apart ? draft->arena->next : draft->arena;
+        *(apart ? &draft->arena->next : &draft->arena) = block;
     }
     result = block->bytes + block->used;
     block->used += wanted;
@@ -148,35 +161,49 @@ is_written_first(const film_draft *draft, const film_made *made)
     }
 }
 
+/* True when an event can come from the instruction: also where the region begins, since
+ * on 3.11 a handler is entered before the line event of its first instruction. */
+static bool
+has_events(const film_draft *draft, const film_flow_region *flow, uint32_t index)
+{
+    const film_instruction *here = &draft->bytecode.instructions[index];
+
+    return (here->traits & FILM_OP_QUIET) == 0 || here->marked || index == flow->index;
+}
+
 /* Exits for the places an event can come from: returns and yields first. */
 static bool
 make_inner(film_draft *draft, const film_flow_region *flow, film_region *region)
 {
+    const film_instruction *all = draft->bytecode.instructions;
     const film_reach *states = &draft->reaches[flow->states];
     uint32_t count = 0;
 
-    region->inner = film_draft_keep(draft, flow->state_count, sizeof(film_exit));
+    for (uint32_t state = 0; state < flow->state_count; state++) {
+        count += has_events(draft, flow, states[state].index);
+    }
+    region->inner_count = (uint16_t)count;
+    region->inner = film_draft_keep(draft, count, sizeof(film_exit));
     if (region->inner == NULL) {
         return false;
     }
+    count = 0;
     for (int returns = 1; returns >= 0; returns--) {
         for (uint32_t state = 0; state < flow->state_count; state++) {
-            const film_instruction *here =
-                &draft->bytecode.instructions[states[state].index];
+            uint32_t index = states[state].index;
             film_exit *exit = &region->inner[count];
 
-            if ((here->form == FILM_FORM_RETURN) != (returns == 1) ||
-                ((here->traits & FILM_OP_QUIET) != 0 && !here->marked)) {
+            if ((all[index].form == FILM_FORM_RETURN) != (returns == 1) ||
+                !has_events(draft, flow, index)) {
                 continue;
             }
-            *exit = make_exit(draft, here->place, &states[state]);
-            if (is_written_first(draft, &draft->made[states[state].index])) {
+            *exit = make_exit(draft, all[index].place, &states[state]);
+            if (is_written_first(draft, &draft->made[index])) {
                 exit->count_entered = (uint16_t)(exit->count + 1);
             }
             count++;
         }
     }
-    region->inner_count = (uint16_t)count;
     return true;
 }
 

@@ -114,6 +114,33 @@ decode(film_bytecode *bytecode, const uint8_t *bytes)
     return count != 0 && extended == 0;
 }
 
+/* A function that is called has a NULL beside it on the stack. */
+static void
+mark_called(film_bytecode *bytecode)
+{
+    for (uint32_t index = 0; index + 1 < bytecode->count; index++) {
+        film_instruction *here = &bytecode->instructions[index];
+        uint32_t next = index + 1;
+
+        while (next + 1 < bytecode->count &&
+               bytecode->instructions[next].form == FILM_FORM_EXTENDED) {
+            next++;
+        }
+        if (here->form == FILM_FORM_LOAD_GLOBAL && here->bit) {
+            here->is_called = true;
+        }
+        if (!FILM_NULL_IS_BELOW) {
+            here->is_called |= (here + 1)->form == FILM_FORM_PUSH_NULL;
+        }
+        else if (here->form == FILM_FORM_PUSH_NULL) {
+            /* Unless it is `m` in `m.f(...)`. */
+            bytecode->instructions[next].is_called =
+                next + 1 == bytecode->count ||
+                bytecode->instructions[next + 1].form != FILM_FORM_LOAD_ATTRIBUTE;
+        }
+    }
+}
+
 /* Where the units of an instruction end: jumps count from there. */
 static uint32_t
 end_of(const film_bytecode *bytecode, uint32_t index)
@@ -267,6 +294,7 @@ film_bytecode_init(film_bytecode *bytecode, PyCodeObject *code)
         film_bytecode_reset(bytecode);
         return false;
     }
+    mark_called(bytecode);
     film_bytecode_mark_lines(bytecode);
     return true;
 }

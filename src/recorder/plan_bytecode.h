@@ -76,9 +76,11 @@ typedef struct film_instruction {
     uint8_t opcode;
     uint8_t form;
     bool bit;       /* LOAD_GLOBAL: pushes NULL too; LOAD_ATTR: of a method */
+    bool is_called; /* loads `f` in `f(...)`, as far as a NULL beside it shows */
     bool is_start;  /* RESUME at the start of a call */
     bool is_target; /* a jump leads here (or past an END_FOR to here) */
     bool is_handler;
+    bool is_queued;   /* plan_stack.c: a handler that will be visited */
     bool marked;      /* a line event can come from here */
     bool sure;        /* 3.12+: it does whenever the line before was another */
     uint8_t restores; /* bit 0, 1: the first, second variable stored gets back what

@@ -78,6 +78,10 @@ film_draft_find_writes(film_draft *draft);
 bool
 film_name_is_hidden(PyObject *name);
 
+/* True for the dict that annotated names of a class or module go to. */
+bool
+film_name_is_annotations(PyObject *name);
+
 /* The name in co_names, or of a slot. Borrowed. */
 PyObject *
 film_draft_name(const film_draft *draft, uint32_t index);

@@ -1,16 +1,20 @@
 /* plan_flow.c: regions and points, found by walking the control-flow graph.
  *
  * From the start of a region the walk goes along every edge up to the next line event
- * or point, and carries the list of writes made so far. Two paths that meet with
- * different lists, and a write that would hide one not told yet, put a point at the
- * stores in doubt; then the regions that go through it are walked again. This ends:
- * each round adds a point, and a region that begins at a point carries nothing.
+ * or point, and carries the list of writes made so far. It puts a point, and ends
+ * there, before a write that would hide one not told yet, and before an instruction
+ * that runs other code while a write waits that this code could overwrite (an
+ * attribute, a global, a cell). Where two paths meet with different lists, the stores
+ * in doubt become points and the region is walked again. Regions are cut, too, where
+ * they grow beyond all use, so that work and tables stay in proportion to the code.
  *
- * Also a point: an instruction that runs other code while a write waits that this code
- * could overwrite (an attribute, a global, a cell). And regions are cut where they grow
- * beyond all use, so that work and tables stay in proportion to the code.
+ * A new point may lie within regions walked before: those are walked again, in rounds.
+ * This ends: each round adds a point, and a region that begins at a point carries
+ * nothing.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/plan_draft.h"
+
+#include <string.h>
 
 #include "base/alloc.h"
 
@@ -33,21 +37,41 @@ typedef struct flow_walk {
     size_t stop_count, stop_capacity;
     uint32_t *work;
     size_t work_count, work_capacity;
-    bool *doubts;   /* by instruction: a point for the next round */
-    bool doubtful;  /* this walk found one */
-    bool any_doubt; /* this round found one that is new */
+    bool *fresh;    /* by instruction: a point made in this round */
+    bool any_fresh; /* there is one */
+    bool doubtful;  /* two paths of this walk have met with different lists */
     uint64_t steps, step_limit;
     bool failed;
 } flow_walk;
 
+static bool
+add_region(film_draft *draft, uint32_t index)
+{
+    film_flow_region *grown;
+
+    if (draft->region_of[index] != FILM_NONE) {
+        return true;
+    }
+    grown = film_grow(draft->regions, &draft->region_capacity, draft->region_count + 1,
+                      sizeof(*grown));
+    if (grown == NULL) {
+        return false;
+    }
+    draft->regions = grown;
+    grown[draft->region_count] = (film_flow_region){.index = index};
+    draft->region_of[index] = (uint32_t)draft->region_count++;
+    return true;
+}
+
 static void
-add_doubt(flow_walk *flow, uint32_t index)
+add_point(flow_walk *flow, uint32_t index)
 {
     index = film_bytecode_prefix(&flow->draft->bytecode, index);
-    flow->doubtful = true;
-    if (!flow->draft->points[index] && !flow->doubts[index]) {
-        flow->doubts[index] = true;
-        flow->any_doubt = true;
+    if (!flow->draft->points[index]) {
+        flow->draft->points[index] = true;
+        flow->fresh[index] = true;
+        flow->any_fresh = true;
+        flow->failed = !add_region(flow->draft, index) || flow->failed;
     }
 }
 
@@ -149,19 +173,25 @@ add_node(flow_walk *flow, uint32_t before, uint32_t write)
     return (uint32_t)draft->node_count++;
 }
 
-/* Brings the list to `length` writes, doubting those that it gives up. */
 static uint32_t
-shorten(flow_walk *flow, uint32_t node, uint32_t length, bool doubt)
+shorten(const film_draft *draft, uint32_t node, uint32_t length)
 {
-    const film_draft *draft = flow->draft;
-
     while (draft->nodes[node].length > length) {
-        if (doubt) {
-            add_doubt(flow, draft->bytecode.index_at[write_of(draft, node)->place]);
-        }
         node = draft->nodes[node].before;
     }
     return node;
+}
+
+/* Makes every write of the list behind the first `length` a point. */
+static void
+doubt_rest(flow_walk *flow, uint32_t node, uint32_t length)
+{
+    const film_draft *draft = flow->draft;
+
+    flow->doubtful = true;
+    for (; draft->nodes[node].length > length; node = draft->nodes[node].before) {
+        add_point(flow, draft->bytecode.index_at[write_of(draft, node)->place]);
+    }
 }
 
 /* Two paths meet: every write from the first that differs on is in doubt. */
@@ -171,8 +201,8 @@ compare_lists(flow_walk *flow, uint32_t left, uint32_t right)
     film_node *nodes = flow->draft->nodes;
     uint32_t length = nodes[left].length < nodes[right].length ? nodes[left].length
                                                                : nodes[right].length;
-    uint32_t one = shorten(flow, left, length, false);
-    uint32_t other = shorten(flow, right, length, false), same = length;
+    uint32_t one = shorten(flow->draft, left, length);
+    uint32_t other = shorten(flow->draft, right, length), same = length;
 
     for (; one != other; one = nodes[one].before, other = nodes[other].before) {
         if (!is_same_write(write_of(flow->draft, one), write_of(flow->draft, other))) {
@@ -184,8 +214,8 @@ compare_lists(flow_walk *flow, uint32_t left, uint32_t right)
         }
     }
     if (same != nodes[left].length || same != nodes[right].length) {
-        (void)shorten(flow, left, same, true);
-        (void)shorten(flow, right, same, true);
+        doubt_rest(flow, left, same);
+        doubt_rest(flow, right, same);
     }
 }
 
@@ -247,46 +277,68 @@ reach_stop(flow_walk *flow, uint32_t index, uint32_t node)
     }
 }
 
-/* The list behind the instruction; doubts the instruction where the list before it
- * cannot be told any more behind it. `first`: the region begins here. */
-static uint32_t
-pass(flow_walk *flow, uint32_t index, uint32_t node, bool first)
+/* True when the writes that wait must be told before this instruction. */
+static bool
+must_stop(const film_draft *draft, uint32_t index, uint32_t node)
 {
-    const film_draft *draft = flow->draft;
     const film_instruction *here = &draft->bytecode.instructions[index];
     const film_made *made = &draft->made[index];
 
-    if (!first) {
-        if ((here->form == FILM_FORM_LOAD_AND_CLEAR ||
-             here->form == FILM_FORM_MAKE_CELL) &&
-            list_has_slot(draft, node, here->arg)) {
-            add_doubt(flow, index);
-        }
-        if ((here->traits & FILM_OP_CALLS) != 0 && draft->nodes[node].open) {
-            add_doubt(flow, index);
-        }
+    if (node == 0) {
+        return false;
+    }
+    if ((here->form == FILM_FORM_LOAD_AND_CLEAR || here->form == FILM_FORM_MAKE_CELL) &&
+        list_has_slot(draft, node, here->arg)) {
+        return true;
+    }
+    if ((here->traits & FILM_OP_CALLS) != 0 && draft->nodes[node].open) {
+        return true;
     }
     for (uint32_t number = 0; number < made->count; number++) {
-        if (!first &&
-            (draft->nodes[node].length >= LIST_LIMIT ||
-             list_is_hidden_by(draft, node, &draft->writes[made->first + number]))) {
-            add_doubt(flow, index);
+        if (draft->nodes[node].length >= LIST_LIMIT ||
+            list_is_hidden_by(draft, node, &draft->writes[made->first + number])) {
+            return true;
         }
-        node = add_node(flow, node, made->first + number);
     }
-    return node;
+    return false;
+}
+
+/* Makes a state that was reached the end of this walk, by a point. */
+static void
+stop_at(flow_walk *flow, uint32_t index)
+{
+    film_draft *draft = flow->draft;
+    uint32_t first = film_bytecode_prefix(&draft->bytecode, index);
+    uint32_t node = draft->reaches[flow->state_at[index]].node;
+
+    add_point(flow, index);
+    for (uint32_t passed = first; passed <= index; passed++) {
+        if (flow->state_seen[passed] == flow->serial) {
+            flow->state_seen[passed] = 0;
+            draft->reaches[flow->state_at[passed]].index = FILM_NONE;
+        }
+    }
+    reach_stop(flow, first, node);
 }
 
 /* Goes from one instruction to those that follow. */
 static void
-visit(flow_walk *flow, uint32_t index, bool first)
+visit(flow_walk *flow, uint32_t index)
 {
     film_draft *draft = flow->draft;
     const film_bytecode *bytecode = &draft->bytecode;
     const film_instruction *here = &bytecode->instructions[index];
-    uint32_t at = flow->state_at[index], next[3], count;
-    uint32_t node = pass(flow, index, draft->reaches[at].node, first);
+    const film_made *made = &draft->made[index];
+    uint32_t at = flow->state_at[index], node = draft->reaches[at].node;
+    uint32_t next[3], count;
 
+    if (must_stop(draft, index, node)) {
+        stop_at(flow, index);
+        return;
+    }
+    for (uint32_t number = 0; number < made->count; number++) {
+        node = add_node(flow, node, made->first + number);
+    }
     draft->reaches[at].after = node;
     /* On 3.11 this raises without an event, and the frame then shows another place. */
     if (!FILM_HAS_MONITORING && (here->traits & FILM_OP_RERAISES) != 0 &&
@@ -305,69 +357,64 @@ visit(flow_walk *flow, uint32_t index, bool first)
     }
 }
 
-/* Walks one region; false when it has doubts or the walk failed. */
-static bool
-walk_region(flow_walk *flow, film_flow_region *region)
+/* The states of this walk that are still states, and the stops behind them. */
+static void
+finish_region(flow_walk *flow, film_flow_region *region)
 {
     film_draft *draft = flow->draft;
     film_reach *grown;
+    size_t kept = region->states;
 
-    flow->serial++;
-    flow->unwinds = FILM_NONE;
-    flow->stop_count = 0;
-    flow->work_count = 0;
-    flow->doubtful = false;
-    region->planned = false;
-    region->states = (uint32_t)draft->reach_count;
-    reach_state(flow, region->index, 0);
-    while (flow->work_count != 0 && !flow->doubtful && !flow->failed) {
-        uint32_t index = flow->work[--flow->work_count];
-
-        visit(flow, index, index == region->index);
-        if (draft->reach_count - region->states > REGION_LIMIT) {
-            while (flow->work_count != 0) {
-                add_doubt(flow, flow->work[--flow->work_count]);
-            }
+    for (size_t at = region->states; at < draft->reach_count; at++) {
+        if (draft->reaches[at].index != FILM_NONE) {
+            draft->reaches[kept++] = draft->reaches[at];
         }
-        flow->failed = flow->failed || ++flow->steps > flow->step_limit;
     }
-    region->state_count = (uint32_t)draft->reach_count - region->states;
-    if (flow->doubtful || flow->failed) {
-        return false;
-    }
-    region->stops = (uint32_t)draft->reach_count;
+    draft->reach_count = kept;
+    region->state_count = (uint32_t)kept - region->states;
+    region->stops = (uint32_t)kept;
     region->stop_count = (uint32_t)flow->stop_count;
-    grown = film_grow(draft->reaches, &draft->reach_capacity,
-                      draft->reach_count + flow->stop_count, sizeof(*grown));
+    grown = film_grow(draft->reaches, &draft->reach_capacity, kept + flow->stop_count,
+                      sizeof(*grown));
     if (grown == NULL) {
         flow->failed = true;
-        return false;
+        return;
     }
     draft->reaches = grown;
     for (size_t stop = 0; stop < flow->stop_count; stop++) {
         grown[draft->reach_count++] = flow->stops[stop];
     }
     region->planned = true;
-    return true;
 }
 
-static bool
-add_region(film_draft *draft, uint32_t index)
+static void
+walk_region(flow_walk *flow, size_t number)
 {
-    film_flow_region *grown;
+    film_draft *draft = flow->draft;
+    uint32_t states = (uint32_t)draft->reach_count;
 
-    if (draft->region_of[index] != FILM_NONE) {
-        return true;
+    flow->serial++;
+    flow->unwinds = FILM_NONE;
+    flow->stop_count = 0;
+    flow->work_count = 0;
+    flow->doubtful = false;
+    reach_state(flow, draft->regions[number].index, 0);
+    while (flow->work_count != 0 && !flow->doubtful && !flow->failed) {
+        visit(flow, flow->work[--flow->work_count]);
+        if (draft->reach_count - states > REGION_LIMIT) {
+            while (flow->work_count != 0 && !flow->doubtful) {
+                stop_at(flow, flow->work[--flow->work_count]);
+            }
+        }
+        flow->failed = flow->failed || ++flow->steps > flow->step_limit;
     }
-    grown = film_grow(draft->regions, &draft->region_capacity, draft->region_count + 1,
-                      sizeof(*grown));
-    if (grown == NULL) {
-        return false;
+    if (flow->doubtful || flow->failed) {
+        draft->reach_count = states;
+        return;
     }
-    draft->regions = grown;
-    grown[draft->region_count] = (film_flow_region){.index = index};
-    draft->region_of[index] = (uint32_t)draft->region_count++;
-    return true;
+    /* Points made on the way may have moved the regions. */
+    draft->regions[number].states = states;
+    finish_region(flow, &draft->regions[number]);
 }
 
 /* Regions that went through what is now a point are to be walked again. */
@@ -383,32 +430,12 @@ outdate_regions(flow_walk *flow)
              state++) {
             uint32_t index = draft->reaches[region->states + state].index;
 
-            flow->steps++;
-            if (flow->doubts[index] && index != region->index) {
+            if (flow->fresh[index] && index != region->index) {
                 region->planned = false;
             }
         }
+        flow->steps += region->state_count;
     }
-}
-
-/* Makes the doubts points, with regions of their own; false when memory is out. */
-static bool
-settle_doubts(flow_walk *flow)
-{
-    film_draft *draft = flow->draft;
-
-    outdate_regions(flow);
-    for (uint32_t index = 0; index < draft->bytecode.count; index++) {
-        if (flow->doubts[index]) {
-            flow->doubts[index] = false;
-            draft->points[index] = true;
-            if (!add_region(draft, index)) {
-                return false;
-            }
-        }
-    }
-    flow->any_doubt = false;
-    return true;
 }
 
 static void
@@ -417,17 +444,16 @@ walk_until_settled(flow_walk *flow)
     film_draft *draft = flow->draft;
 
     do {
-        if (!settle_doubts(flow)) {
-            flow->failed = true;
-            return;
-        }
+        flow->any_fresh = false;
+        memset(flow->fresh, 0, draft->bytecode.count * sizeof(bool));
         for (size_t number = 0; number < draft->region_count && !flow->failed;
              number++) {
             if (!draft->regions[number].planned) {
-                (void)walk_region(flow, &draft->regions[number]);
+                walk_region(flow, number);
             }
         }
-    } while (flow->any_doubt && !flow->failed);
+        outdate_regions(flow);
+    } while (flow->any_fresh && !flow->failed);
 }
 
 static bool
@@ -453,9 +479,9 @@ film_draft_find_regions(film_draft *draft)
     flow_walk flow = {.draft = draft};
     uint32_t *tables = film_alloc_array(4 * count, sizeof(uint32_t));
 
-    flow.doubts = film_alloc_array(count, sizeof(bool));
+    flow.fresh = film_alloc_array(count, sizeof(bool));
     flow.step_limit = STEPS_BASE + STEPS_EACH * count;
-    flow.failed = tables == NULL || flow.doubts == NULL || !add_first_regions(draft);
+    flow.failed = tables == NULL || flow.fresh == NULL || !add_first_regions(draft);
     if (!flow.failed) {
         flow.state_seen = tables;
         flow.state_at = tables + count;
@@ -470,7 +496,7 @@ film_draft_find_regions(film_draft *draft)
         walk_until_settled(&flow);
     }
     film_free(tables);
-    film_free(flow.doubts);
+    film_free(flow.fresh);
     film_free(flow.stops);
     film_free(flow.work);
     return !flow.failed;

@@ -58,14 +58,16 @@ film_bytecode_read_lines(film_bytecode *bytecode)
             delta = (int32_t)kind - 10;
         }
         line += delta;
-        if (line < 0 || line > INT32_MAX) {
+        if (line < INT32_MIN || line > INT32_MAX) {
             return false;
         }
         for (; units != 0 && unit < bytecode->unit_count; units--, unit++) {
             uint32_t index = bytecode->index_at[unit];
 
             if (bytecode->instructions[index].place == unit) {
-                bytecode->instructions[index].line = kind == 15 ? -1 : (int32_t)line;
+                /* Below 0 CPython has no line either. */
+                bytecode->instructions[index].line =
+                    kind == 15 || line < 0 ? -1 : (int32_t)line;
             }
         }
         while (at < end && (*at & 0x80u) == 0) {

@@ -186,7 +186,9 @@ visit(stack_walk *walk, pending at)
 
     here->depth = at.depth;
     here->items = at.items;
-    if (here->handler != FILM_NONE) {
+    if (here->handler != FILM_NONE &&
+        !bytecode->instructions[here->handler].is_queued) {
+        bytecode->instructions[here->handler].is_queued = true;
         add_work(walk, here->handler, here->handler_stack + here->handler_pushes,
                  cut(bytecode, at.items, here->handler_stack));
     }

@@ -10,24 +10,9 @@
 
 #include "base/alloc.h"
 
-/* True for `f` in `f(...)`, where that shows by a NULL beside it on the stack. */
-static bool
-is_called(const film_bytecode *bytecode, uint32_t index)
-{
-    uint32_t before = film_bytecode_before(bytecode, index);
-
-    if (bytecode->instructions[index].bit) {
-        return true;
-    }
-    if (index + 1 < bytecode->count &&
-        bytecode->instructions[index + 1].form == FILM_FORM_PUSH_NULL) {
-        return true;
-    }
-    return before != FILM_NONE &&
-           bytecode->instructions[before].form == FILM_FORM_PUSH_NULL &&
-           (index + 1 == bytecode->count ||
-            bytecode->instructions[index + 1].form != FILM_FORM_LOAD_ATTRIBUTE);
-}
+/* How much of the stack counts as loaded, from its top: what the call of this line can
+ * have as arguments, not all that a large literal has put there. */
+#define STACK_LIMIT 16u
 
 static bool
 resolve_slot(const film_draft *draft, uint32_t slot, film_write_kind base,
@@ -50,12 +35,12 @@ static bool
 resolve_name(const film_draft *draft, uint32_t index, film_write_kind base,
              film_touched *touched)
 {
-    if (is_called(&draft->bytecode, index)) {
-        return false;
-    }
+    const film_instruction *load = &draft->bytecode.instructions[index];
+
     touched->base = (uint8_t)base;
-    touched->name = film_draft_name(draft, draft->bytecode.instructions[index].arg);
-    return true;
+    touched->name = film_draft_name(draft, load->arg);
+    return !load->is_called && !film_name_is_hidden(touched->name) &&
+           !film_name_is_annotations(touched->name);
 }
 
 /* What the load at `origin` loads; false when it is of no interest. */
@@ -151,7 +136,8 @@ add_loads(film_draft *draft, const film_flow_region *flow)
     const film_bytecode *bytecode = &draft->bytecode;
     uint32_t item = bytecode->instructions[flow->index].items;
 
-    for (; item != 0; item = bytecode->items[item].next) {
+    for (uint32_t count = 0; item != 0 && count < STACK_LIMIT;
+         item = bytecode->items[item].next, count++) {
         if (!add_touched(draft, bytecode->items[item].origin)) {
             return false;
         }

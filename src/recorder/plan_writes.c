@@ -5,8 +5,10 @@
  * store, is read off the stack at a point of its own.
  *
  * Hidden, because the source does not show them: what a 3.12+ comprehension gives back
- * to the variables it used, and names the compiler makes up. `except E as e` ends with
- * `e = None; del e`: both are writes that are executed, so both are told.
+ * to the variables it used, and names the compiler makes up. Left out for the same
+ * reason: items of __annotations__, and those taken off a `**rest` of match. `except E
+ * as e` ends with `e = None; del e`: both are writes that are executed, so both are
+ * told.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/plan_draft.h"
 
@@ -53,6 +55,12 @@ film_name_is_hidden(PyObject *name)
         }
     }
     return false;
+}
+
+bool
+film_name_is_annotations(PyObject *name)
+{
+    return PyUnicode_CompareWithASCIIString(name, "__annotations__") == 0;
 }
 
 /* The index of the new write, or FILM_NONE when memory is out. */
@@ -328,6 +336,31 @@ add_attribute_write(film_draft *draft, uint32_t index, film_write_kind kind,
     return add_stack_write(draft, index, write);
 }
 
+/* True for item stores and deletes that are not in the source: `x: int` in a class or
+ * module up to 3.13, and `case {"k": 1, **rest}`, which takes the keys off a new dict.
+ */
+static bool
+is_compilers_item(const film_draft *draft, uint32_t index)
+{
+    const film_bytecode *bytecode = &draft->bytecode;
+    uint32_t before = film_bytecode_before(bytecode, index);
+
+    if (before == FILM_NONE) {
+        return false;
+    }
+    if (bytecode->instructions[index].form == FILM_FORM_DELETE_ITEM) {
+        return bytecode->instructions[before].form == FILM_FORM_SWAP;
+    }
+    if (bytecode->instructions[before].form != FILM_FORM_LOAD_CONST) {
+        return false;
+    }
+    before = film_bytecode_before(bytecode, before);
+    return before != FILM_NONE &&
+           bytecode->instructions[before].form == FILM_FORM_LOAD_NAME &&
+           film_name_is_annotations(
+               film_draft_name(draft, bytecode->instructions[before].arg));
+}
+
 /* An item or slice store or delete, with the items that lie above the value. */
 static bool
 add_item_write(film_draft *draft, uint32_t index, film_write_kind kind, uint32_t above)
@@ -377,11 +410,13 @@ find_writes_of(film_draft *draft, uint32_t index)
         return add_attribute_write(draft, index, FILM_DELETE_ATTRIBUTE,
                                    FILM_DELETE_STACK_ATTRIBUTE);
     case FILM_FORM_STORE_ITEM:
-        return add_item_write(draft, index, FILM_WRITE_STACK_ITEM, 2);
+        return is_compilers_item(draft, index) ||
+               add_item_write(draft, index, FILM_WRITE_STACK_ITEM, 2);
     case FILM_FORM_STORE_SLICE:
         return add_item_write(draft, index, FILM_WRITE_STACK_SLICE, 3);
     case FILM_FORM_DELETE_ITEM:
-        return add_item_write(draft, index, FILM_DELETE_STACK_ITEM, 0);
+        return is_compilers_item(draft, index) ||
+               add_item_write(draft, index, FILM_DELETE_STACK_ITEM, 0);
     default:
         return true;
     }

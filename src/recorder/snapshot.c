@@ -1,446 +1,42 @@
 /* snapshot.c: see snapshot.h.
- *
- * Records are built in one buffer used as a stack: a nested object's record is made
- * behind the unfinished one of its owner, written, and taken off again.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/snapshot.h"
 
-#include <string.h>
-
-#include "base/buffer.h"
 #include "base/hash.h"
-#include "recorder/attributes.h"
-#include "recorder/capture_arrays.h"
+#include "recorder/capture_keep.h"
 #include "recorder/capture_scalars.h"
 #include "recorder/compat_objects.h"
-#include "recorder/session.h"
+#include "recorder/snapshot_forms.h"
 
 #define BYTES_KEPT 256u
-#define NAMES_JOINED 400u
+#define ITEMS_PLACED 512u /* beyond those shown, in one go: some 15 us */
 
-static struct {
-    film_buffer body; /* owned */
-    uint32_t items, bytes;
-    int64_t left; /* items that may still be written */
-} snapshot;
-
-/* An object whose record is being made. */
-typedef struct unfinished {
-    film_context *context;
-    PyObject *object;
-    uint32_t levels; /* below it */
-    bool cut;
-} unfinished;
+film_snapshot film_the_snapshot;
 
 void
 film_snapshot_renew(void)
 {
-    snapshot.left = FILM_SNAPSHOT_ITEMS;
+    film_the_snapshot.left = FILM_SNAPSHOT_ITEMS;
 }
 
 bool
 film_snapshot_begin(const film_capture_limits *limits)
 {
-    snapshot.items = limits->items;
-    snapshot.bytes = limits->text_bytes < BYTES_KEPT ? BYTES_KEPT : limits->text_bytes;
-    film_buffer_clear(&snapshot.body);
-    return film_buffer_reserve(&snapshot.body, 16u << 10) != NULL;
+    film_the_snapshot.items = limits->items;
+    film_the_snapshot.bytes =
+        limits->text_bytes < BYTES_KEPT ? BYTES_KEPT : limits->text_bytes;
+    film_buffer_clear(&film_the_snapshot.body);
+    return film_buffer_reserve(&film_the_snapshot.body, 16u << 10) != NULL;
 }
 
 void
 film_snapshot_end(void)
 {
-    film_buffer_reset(&snapshot.body);
-}
-
-/* --- tokens within ------------------------------------------------------------------
- */
-
-static void
-put_token(const uint8_t *token, const uint8_t *end)
-{
-    film_buffer_append(&snapshot.body, token, (size_t)(end - token));
-}
-
-/* The token of something the object holds. */
-static void
-put_held(unfinished *making, PyObject *value, const film_holder *holder)
-{
-    uint8_t token[FILM_TOKEN_MAX], *end = token;
-
-    snapshot.left--;
-    if (value == NULL) {
-        *end++ = FILM_TOKEN_UNBOUND;
-    }
-    else if (film_is_scalar(value)) {
-        if (holder->kind == FILM_HOLDER_ATTRIBUTE) {
-            film_objects_vacate(holder);
-        }
-        end = film_scalar_token(value, end);
-    }
-    else {
-        end = film_snapshot_token(making->context, value, holder, making->levels, end);
-    }
-    put_token(token, end);
-}
-
-static void
-put_item(unfinished *making, PyObject *value, Py_ssize_t position)
-{
-    film_holder holder = {.kind = FILM_HOLDER_ITEM,
-                          .owner = making->object,
-                          .position = (uint32_t)position + 1};
-
-    put_held(making, value, &holder);
-}
-
-static void
-put_redacted(PyObject *value)
-{
-    uint8_t token = FILM_TOKEN_REDACTED;
-
-    film_secret_remember(value);
-    put_token(&token, &token + 1);
-}
-
-/* --- forms --------------------------------------------------------------------------
- */
-
-static uint32_t
-bounded(unfinished *making, int64_t length)
-{
-    int64_t most = snapshot.left < (int64_t)snapshot.items ? snapshot.left
-                                                           : (int64_t)snapshot.items;
-
-    if (most < 0) {
-        most = 0;
-    }
-    making->cut = length > most;
-    return (uint32_t)(making->cut ? most : length);
-}
-
-/* What precedes the items: form, length, count. */
-static void
-put_head(film_object_form form, int64_t length, uint32_t count)
-{
-    film_buffer_put_byte(&snapshot.body, (uint8_t)form);
-    film_buffer_put_varint(&snapshot.body, (uint64_t)(length + 1));
-    film_buffer_put_varint(&snapshot.body, count);
-}
-
-static void
-put_array(unfinished *making, PyObject *const *items, Py_ssize_t length)
-{
-    uint32_t count = bounded(making, length);
-
-    put_head(FILM_OBJECT_SEQUENCE, length, count);
-    for (uint32_t index = 0; index < count; index++) {
-        put_item(making, items[index], index);
-    }
-}
-
-static void
-put_set(unfinished *making, PyObject *set)
-{
-    int64_t length = film_content_length(set, FILM_CONTENT_SET);
-    uint32_t count = bounded(making, length);
-
-    put_head(FILM_OBJECT_SEQUENCE, length, count);
-    for (Py_ssize_t index = 0; count > 0 && index < film_set_positions(set); index++) {
-        PyObject *member = film_set_get(set, index);
-
-        if (member != NULL) {
-            put_item(making, member, index);
-            count--;
-        }
-    }
-}
-
-static void
-put_deque(unfinished *making, PyObject *deque)
-{
-    film_deque_cursor cursor = film_deque_begin(deque);
-    uint32_t count = bounded(making, Py_SIZE(deque));
-
-    put_head(FILM_OBJECT_SEQUENCE, Py_SIZE(deque), count);
-    for (uint32_t index = 0; index < count; index++) {
-        put_item(making, film_deque_next(&cursor), index);
-    }
-}
-
-static void
-put_dict(unfinished *making, PyObject *dict)
-{
-    int64_t length = film_dict_length(dict);
-    uint32_t count = bounded(making, length);
-    film_pairs pairs;
-
-    film_pairs_of_dict(dict, &pairs);
-    put_head(FILM_OBJECT_MAPPING, length, count);
-    for (Py_ssize_t index = 0; count > 0 && index < pairs.count; index++) {
-        PyObject *key, *value = film_pairs_get(&pairs, index, &key);
-
-        if (value == NULL) {
-            continue;
-        }
-        put_item(making, key, FILM_HINT_KEY + index);
-        if (film_name_is_secret(key)) {
-            put_redacted(value);
-        }
-        else {
-            put_item(making, value, index);
-        }
-        count--;
-    }
-    for (; count > 0; count--) { /* a dict that lies about its length */
-        static const uint8_t pair[2] = {FILM_TOKEN_UNBOUND, FILM_TOKEN_UNBOUND};
-
-        put_token(pair, pair + 2);
-    }
-}
-
-static void
-put_bytearray(unfinished *making, PyObject *object)
-{
-    size_t length = (size_t)Py_SIZE(object);
-    size_t count = length < snapshot.bytes ? length : snapshot.bytes;
-
-    making->cut = count < length;
-    put_head(FILM_OBJECT_BYTES, (int64_t)length, (uint32_t)count);
-    film_buffer_append(&snapshot.body, PyByteArray_AS_STRING(object), count);
-}
-
-static void
-put_array_shape(PyObject *object, film_content content)
-{
-    film_array array;
-
-    if (!(content == FILM_CONTENT_ARRAY ? film_array_read(object, &array)
-                                        : film_tensor_read(object, &array))) {
-        put_head(FILM_OBJECT_OPAQUE, -1, 0);
-        return;
-    }
-    put_head(FILM_OBJECT_ARRAY, array.dimensions == 0 ? -1 : array.shape[0],
-             (uint32_t)array.dimensions);
-    for (int index = 0; index < array.dimensions; index++) {
-        film_buffer_put_varint(&snapshot.body, (uint64_t)array.shape[index]);
-    }
-    film_buffer_put_varint(
-        &snapshot.body,
-        film_writer_string(film_the_session.writer, array.dtype, strlen(array.dtype)));
-}
-
-/* --- instances ----------------------------------------------------------------------
- */
-
-static void
-put_attribute(unfinished *making, PyObject *name, uint32_t name_id, bool secret,
-              PyObject *value, uint32_t position)
-{
-    film_holder holder = {.kind = FILM_HOLDER_ATTRIBUTE,
-                          .owner = making->object,
-                          .name = name,
-                          .position = position + 1};
-
-    film_buffer_put_varint(&snapshot.body, name_id);
-    if (secret) {
-        put_redacted(value);
-    }
-    else {
-        put_held(making, value, &holder);
-    }
-}
-
-static PyObject *
-slot_value(PyObject *object, const film_slot *slot)
-{
-    return *(PyObject **)((char *)object + slot->offset);
-}
-
-static uint32_t
-count_attributes(PyObject *object, const film_type *type, const film_pairs *pairs)
-{
-    uint32_t count = 0;
-
-    for (unsigned index = 0; index < type->slot_count; index++) {
-        count += slot_value(object, &type->slots[index]) != NULL;
-    }
-    for (Py_ssize_t index = 0; index < pairs->count; index++) {
-        PyObject *key;
-
-        count += film_pairs_get(pairs, index, &key) != NULL;
-    }
-    return count;
-}
-
-static void
-put_instance(unfinished *making, PyObject *object)
-{
-    const film_type *type = film_type_of(Py_TYPE(object));
-    film_pairs pairs = {0};
-    film_slot slots[64];
-    unsigned slot_count = type->slot_count < 64 ? type->slot_count : 64;
-    uint32_t count;
-
-    if (!film_pairs_of_object(object, &pairs)) {
-        pairs.count = 0;
-    }
-    count = bounded(making, count_attributes(object, type, &pairs));
-    put_head(FILM_OBJECT_ATTRIBUTES, -1, count);
-    /* Copied: what is within may push the type out of the cache. */
-    if (slot_count > 0) {
-        memcpy(slots, type->slots, slot_count * sizeof(*slots));
-    }
-    for (unsigned index = 0; count > 0 && index < slot_count; index++) {
-        PyObject *value = slot_value(object, &slots[index]);
-
-        if (value != NULL) {
-            put_attribute(making, (PyObject *)(uintptr_t)slots[index].name,
-                          slots[index].name_id, slots[index].secret, value,
-                          (uint32_t)(FILM_HINT_SLOT + slots[index].offset));
-            count--;
-        }
-    }
-    for (Py_ssize_t index = 0; count > 0 && index < pairs.count; index++) {
-        PyObject *key, *value = film_pairs_get(&pairs, index, &key);
-
-        if (value != NULL) {
-            put_attribute(making, key, film_name_id(key), film_name_is_secret(key),
-                          value, (uint32_t)index);
-            count--;
-        }
-    }
-}
-
-static void
-put_exception(unfinished *making, PyObject *object)
-{
-    PyObject *args = ((PyBaseExceptionObject *)object)->args;
-    Py_ssize_t length =
-        args != NULL && PyTuple_CheckExact(args) ? PyTuple_GET_SIZE(args) : 0;
-    uint32_t count = bounded(making, length);
-
-    put_head(FILM_OBJECT_EXCEPTION, -1, count);
-    for (uint32_t index = 0; index < count; index++) {
-        PyObject *value = PyTuple_GET_ITEM(args, index);
-        uint8_t token[FILM_TOKEN_MAX];
-
-        if (film_is_scalar(value)) {
-            put_token(token, film_message_token(value, token));
-        }
-        else {
-            film_holder holder = {.kind = FILM_HOLDER_NONE};
-
-            put_held(making, value, &holder);
-        }
-    }
-}
-
-/* --- names --------------------------------------------------------------------------
- */
-
-static uint32_t
-class_name(PyTypeObject *type)
-{
-    if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0) {
-        PyObject *name = ((PyHeapTypeObject *)type)->ht_qualname;
-
-        if (name != NULL && PyUnicode_CheckExact(name)) {
-            return film_name_id(name);
-        }
-    }
-    return film_last_name_id(type->tp_name);
-}
-
-static uint32_t
-function_name(PyObject *function)
-{
-    PyObject *name = ((PyFunctionObject *)function)->func_qualname;
-
-    return name != NULL ? film_name_id(name) : 0;
-}
-
-static uint32_t
-method_name(PyObject *method)
-{
-    PyObject *function = PyMethod_GET_FUNCTION(method);
-
-    return PyFunction_Check(function) ? function_name(function)
-                                      : film_last_name_id(Py_TYPE(function)->tp_name);
-}
-
-static uint32_t
-qualified_name(PyObject *object, film_content content)
-{
-    switch ((int)content) {
-    case FILM_CONTENT_FUNCTION:
-        return function_name(object);
-    case FILM_CONTENT_METHOD:
-        return method_name(object);
-    case FILM_CONTENT_BUILTIN:
-        return film_last_name_id(((PyCFunctionObject *)object)->m_ml->ml_name);
-    case FILM_CONTENT_CLASS:
-        return class_name((PyTypeObject *)object);
-    default: {
-        PyObject *dict = PyModule_GetDict(object);
-        PyObject *name = film_dict_lookup(dict, film_the_session.name_key);
-
-        return name != NULL ? film_name_id(name) : 0;
-    }
-    }
+    film_buffer_reset(&film_the_snapshot.body);
 }
 
 /* --- records ------------------------------------------------------------------------
  */
-
-static void
-put_content(unfinished *making, film_content content)
-{
-    PyObject *object = making->object;
-
-    switch (content) {
-    case FILM_CONTENT_LIST:
-        put_array(making, ((PyListObject *)object)->ob_item, Py_SIZE(object));
-        break;
-    case FILM_CONTENT_TUPLE:
-        put_array(making, ((PyTupleObject *)object)->ob_item, Py_SIZE(object));
-        break;
-    case FILM_CONTENT_DICT:
-        put_dict(making, object);
-        break;
-    case FILM_CONTENT_SET:
-    case FILM_CONTENT_FROZENSET:
-        put_set(making, object);
-        break;
-    case FILM_CONTENT_DEQUE:
-        put_deque(making, object);
-        break;
-    case FILM_CONTENT_BYTEARRAY:
-        put_bytearray(making, object);
-        break;
-    case FILM_CONTENT_ARRAY:
-    case FILM_CONTENT_TENSOR:
-        put_array_shape(object, content);
-        break;
-    case FILM_CONTENT_INSTANCE:
-        put_instance(making, object);
-        break;
-    case FILM_CONTENT_EXCEPTION:
-        put_exception(making, object);
-        break;
-    case FILM_CONTENT_FUNCTION:
-    case FILM_CONTENT_METHOD:
-    case FILM_CONTENT_BUILTIN:
-    case FILM_CONTENT_CLASS:
-    case FILM_CONTENT_MODULE:
-        put_head(FILM_OBJECT_NAMED, -1, 1);
-        film_buffer_put_varint(&snapshot.body, qualified_name(object, content));
-        break;
-    case FILM_CONTENT_OPAQUE:
-        put_head(FILM_OBJECT_OPAQUE, -1, 0);
-        break;
-    }
-}
 
 void
 film_snapshot_compared(film_object *object, PyObject *value, uint32_t levels,
@@ -452,43 +48,124 @@ film_snapshot_compared(film_object *object, PyObject *value, uint32_t levels,
     object->flat = fingerprint->flat;
     object->partly = fingerprint->cut;
     object->compared = true;
-    object->version = PyDict_CheckExact(value) ? film_dict_version(value) : 0;
+    object->version = PyDict_Check(value) ? film_dict_version(value) : 0;
+    object->pointers = PyList_Check(value) && fingerprint->flat &&
+                               !fingerprint->scalars && !fingerprint->cut
+                           ? film_fingerprint_pointers(value)
+                           : 0;
+}
+
+/* Items that the record does not show are seen too, so that they keep their serials as
+ * long as they stay: from `first` on, as many as may be. */
+static void
+place_items(film_context *context, PyObject *value, film_content content,
+            uint32_t first)
+{
+    film_holder holder = {.kind = FILM_HOLDER_ITEM, .owner = value};
+    uint32_t last = first + ITEMS_PLACED;
+    film_object *object;
+    PyObject *item, *key;
+    film_pairs pairs = {0};
+    bool known;
+
+    if (content == FILM_CONTENT_DICT) {
+        film_pairs_of_dict(value, &pairs);
+        last = (Py_ssize_t)last < pairs.count ? last : (uint32_t)pairs.count;
+    }
+    else {
+        last = (Py_ssize_t)last < Py_SIZE(value) ? last : (uint32_t)Py_SIZE(value);
+    }
+    for (uint32_t index = first; index < last; index++) {
+        item = content == FILM_CONTENT_DICT   ? film_pairs_get(&pairs, index, &key)
+               : content == FILM_CONTENT_LIST ? ((PyListObject *)value)->ob_item[index]
+                                              : PyTuple_GET_ITEM(value, index);
+        if (item != NULL && !film_is_scalar(item)) {
+            holder.position = index + 1;
+            (void)film_objects_see(context, item, &holder, &known);
+        }
+    }
+    object = film_objects_find(value);
+    if (object != NULL) {
+        object->placed = last;
+    }
+}
+
+static uint32_t
+record_flags(PyObject *value, bool cut)
+{
+    return FILM_VALUE_OBJECT | (cut ? FILM_VALUE_CUT : 0) |
+           (Py_TYPE(value)->tp_dictoffset == 0 ? FILM_VALUE_SLOTS : 0) |
+           (Py_TYPE(value)->tp_call != NULL ? FILM_VALUE_CALLABLE : 0);
+}
+
+/* Takes the record off the buffer: written, unless it equals the last one. */
+static void
+finish_record(film_object *object, uint32_t type_name, uint32_t flags, size_t start)
+{
+    const uint8_t *body = film_the_snapshot.body.data + start;
+    size_t length = film_the_snapshot.body.length - start;
+    uint64_t hash;
+
+    if (film_the_snapshot.body.failed) {
+        film_buffer_reset(&film_the_snapshot.body);
+        object->record = 0;
+        return;
+    }
+    hash = film_hash(body, length);
+    if (object->record == 0 || object->body != hash) {
+        object->record = film_keep_value(type_name, flags, body, length);
+        object->body = hash;
+    }
+    film_the_snapshot.body.length = start;
+}
+
+/* True when the items known so far are where they were, or their stores were told: all
+ * that has changed since the last record was told, or is new at the end. */
+static bool
+items_stayed(const film_object *object, PyObject *value, film_content content,
+             uint32_t levels, const film_fingerprint *now)
+{
+    if (object->record == 0 || !object->compared || now->cut ||
+        (!object->flat && object->levels != levels)) {
+        return false;
+    }
+    return (object->stale && now->word == object->fingerprint) ||
+           film_fingerprint_only_grew(value, content, levels, object->fingerprint,
+                                      object->length, now);
 }
 
 film_object *
-film_snapshot_write(film_context *context, PyObject *value, uint32_t levels)
+film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
+                    const film_fingerprint *fingerprint)
 {
     const film_type *type = film_type_of(Py_TYPE(value));
     film_content content = (film_content)type->content;
-    uint32_t type_name = type->name_id;
+    uint32_t type_name = type->name_id, placed;
     film_object *object = film_objects_find(value);
-    unfinished making = {.context = context, .object = value, .levels = levels - 1};
-    size_t start = snapshot.body.length;
-    uint64_t hash;
+    film_unfinished making = {
+        .context = context, .object = value, .levels = levels - 1};
+    size_t start = film_the_snapshot.body.length;
 
     object->busy = true;
-    object->edition++;
-    film_buffer_put_varint(&snapshot.body, object->serial);
-    put_content(&making, content);
+    if (!items_stayed(object, value, content, levels, fingerprint)) {
+        object->edition++;
+        object->renewed = true;
+        object->placed = object->record == 0 ? film_the_snapshot.items : UINT32_MAX;
+    }
+    placed = object->placed;
+    film_buffer_put_varint(&film_the_snapshot.body, object->serial);
+    film_snapshot_put(&making, content);
+    if (making.cut && placed < UINT32_MAX &&
+        (content == FILM_CONTENT_LIST || content == FILM_CONTENT_TUPLE ||
+         content == FILM_CONTENT_DICT)) {
+        place_items(context, value, content, placed);
+    }
     object = film_objects_find(value); /* it may have moved */
     object->busy = false;
+    object->renewed = false;
     object->stale = false;
-    if (snapshot.body.failed) {
-        film_buffer_reset(&snapshot.body);
-        object->record = 0;
-        return object;
-    }
-    hash = film_hash(snapshot.body.data + start, snapshot.body.length - start);
-    if (object->record == 0 || object->body != hash) {
-        object->record = film_writer_value_record(
-            film_the_session.writer, type_name,
-            FILM_VALUE_OBJECT | (making.cut ? FILM_VALUE_CUT : 0) |
-                (Py_TYPE(value)->tp_dictoffset == 0 ? FILM_VALUE_SLOTS : 0) |
-                (Py_TYPE(value)->tp_call != NULL ? FILM_VALUE_CALLABLE : 0),
-            snapshot.body.data + start, snapshot.body.length - start);
-        object->body = hash;
-    }
-    snapshot.body.length = start;
+    finish_record(object, type_name, record_flags(value, making.cut), start);
+    film_snapshot_compared(object, value, levels, fingerprint);
     return object;
 }
 
@@ -500,27 +177,40 @@ put_reference(const film_object *object, PyObject *value, uint8_t *to)
     return film_varint_encode(to, film_type_of(Py_TYPE(value))->name_id);
 }
 
-/* True when the last record tells what the container holds now, `levels` deep. */
+/* True when nothing needs to be compared: it cannot have changed. */
 static bool
-is_told(film_object *object, PyObject *value, film_content content, uint32_t levels)
+is_surely_told(const film_object *object, PyObject *value, film_content content)
 {
-    film_fingerprint fingerprint;
-
-    if (object->record == 0 || object->stale || !object->compared ||
-        object->levels < levels || object->partly) {
+    if (object->record == 0 || object->stale || !object->compared || !object->flat ||
+        object->partly) {
         return false;
     }
-    if (object->flat) {
-        if (content == FILM_CONTENT_TUPLE || content == FILM_CONTENT_FROZENSET) {
-            return true; /* cannot change */
-        }
-        if (content == FILM_CONTENT_DICT && object->version != 0 &&
-            object->version == film_dict_version(value)) {
-            return true;
-        }
+    return content == FILM_CONTENT_TUPLE || content == FILM_CONTENT_FROZENSET ||
+           (object->pointers != 0 &&
+            object->pointers == film_fingerprint_pointers(value)) ||
+           (content == FILM_CONTENT_DICT && object->version != 0 &&
+            object->version == film_dict_version(value));
+}
+
+/* The object with a record that tells its content as it is now, `levels` deep. */
+static film_object *
+tell_content(film_context *context, film_object *object, PyObject *value,
+             film_content content, uint32_t levels)
+{
+    /* A record that goes deeper than asked for will do. */
+    uint32_t compared =
+        !object->flat && object->levels > levels ? object->levels : levels;
+    film_fingerprint fingerprint = film_fingerprint_of(value, content, compared);
+
+    if (object->record != 0 && !object->stale && object->compared &&
+        object->levels >= levels && !fingerprint.cut &&
+        fingerprint.word == object->fingerprint) {
+        return object;
     }
-    fingerprint = film_fingerprint_of(value, content, object->levels);
-    return fingerprint.word == object->fingerprint;
+    if (compared != levels) {
+        fingerprint = film_fingerprint_of(value, content, levels);
+    }
+    return film_snapshot_write(context, value, levels, &fingerprint);
 }
 
 uint8_t *
@@ -528,7 +218,6 @@ film_snapshot_token(film_context *context, PyObject *value, const film_holder *h
                     uint32_t levels, uint8_t *to)
 {
     film_content content = (film_content)film_type_of(Py_TYPE(value))->content;
-    film_fingerprint fingerprint;
     film_object *object;
     bool known, tells_content = film_content_is_value(content);
 
@@ -537,15 +226,12 @@ film_snapshot_token(film_context *context, PyObject *value, const film_holder *h
         *to++ = FILM_TOKEN_UNBOUND;
         return to;
     }
-    if (object->busy || ((levels == 0 || snapshot.left <= 0) &&
+    if (object->busy || ((levels == 0 || film_the_snapshot.left <= 0) &&
                          (tells_content || object->record == 0))) {
         return put_reference(object, value, to);
     }
-    if (tells_content ? !is_told(object, value, content, levels)
-                      : object->record == 0) {
-        fingerprint = film_fingerprint_of(value, content, levels);
-        object = film_snapshot_write(context, value, levels);
-        film_snapshot_compared(object, value, levels, &fingerprint);
+    if (tells_content ? !is_surely_told(object, value, content) : object->record == 0) {
+        object = tell_content(context, object, value, content, levels);
     }
     if (object->record == 0) {
         *to++ = FILM_TOKEN_UNBOUND;

@@ -26,10 +26,12 @@ uint8_t *
 film_snapshot_token(film_context *context, PyObject *value, const film_holder *holder,
                     uint32_t levels, uint8_t *to);
 
-/* Writes the record of `value`, unless it equals the last one. Returns the object, for
- * it may have moved; its `record` is 0 when it could not be kept. */
+/* Writes the record of `value`, whose fingerprint is now this one (`levels` deep),
+ * unless it equals the last one. Returns the object, for it may have moved; its
+ * `record` is 0 when it could not be kept. */
 film_object *
-film_snapshot_write(film_context *context, PyObject *value, uint32_t levels);
+film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
+                    const film_fingerprint *fingerprint);
 
 /* Takes the fingerprint for the object's own. */
 void

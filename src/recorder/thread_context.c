@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "recorder/stack.h"
+#include "recorder/stacks.h"
 
 #define FIRST_ENTRIES 256u
 #define NAME_BYTES 200u
@@ -31,6 +32,7 @@ on_thread_death(void *pointer)
         film_writer_thread_end(context->thread);
     }
     pthread_mutex_unlock(&film_the_session.lifecycle);
+    film_stacks_forget(context);
     free(context->entries);
     free(context->pendings);
     memset(context, 0, sizeof(*context));

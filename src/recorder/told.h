@@ -19,6 +19,17 @@ film_told_key(const PyObject *owner, const PyObject *name)
     return (uint32_t)(word * UINT64_C(0xff51afd7ed558ccd) >> 32) | 1u;
 }
 
+/* The key of a variable in a frame that is suspended now and then: its entry on the
+ * shadow stack comes and goes. */
+static inline uint32_t
+film_told_slot_key(uint64_t frame, uint32_t slot)
+{
+    uint64_t word = (frame + 1) * UINT64_C(0xd6e8feb86659fd93) + slot;
+
+    word ^= word >> 29;
+    return (uint32_t)(word * UINT64_C(0xff51afd7ed558ccd) >> 32) | 1u;
+}
+
 /* The place now holds `object`; NULL: something that is no object. */
 void
 film_told_put(uint32_t key, const PyObject *object);

@@ -192,9 +192,9 @@ is_needed(const film_log *log, const film_log_entry *entry)
     case FILM_CHUNK_SOURCE:
         return log->source_bytes <= log->block->ring_bytes / 4;
     case FILM_CHUNK_VALUE:
-        /* Never more than half the ring: rather events without some of their values
-         * than none. */
-        return log->value_bytes <= log->block->ring_bytes / 2 &&
+        /* Never nearly all of the ring: rather events without some of their values than
+         * none. */
+        return log->value_bytes <= log->block->ring_bytes / 8 * 7 &&
                entry->index.first + entry->index.count > lowest_value(log);
     default:
         return false;

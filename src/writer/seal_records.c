@@ -40,7 +40,8 @@ look_at_values(film_writer *writer, film_stream *stream, const uint8_t *from,
                                                film_hash(record.body, record.length));
         if (writer->block.ring_bytes != 0 &&
             film_value_record_decode(record.body, record.length, &value)) {
-            uint64_t lowest = film_value_record_lowest(&value);
+            uint64_t lowest, behind;
+            film_value_record_range(&value, &lowest, &behind);
             header->first_value =
                 lowest < header->first_value ? lowest : header->first_value;
         }

@@ -13,7 +13,7 @@
 #include "writer/sink.h"
 
 /* Enough for several chunks, windows and a second thread. */
-#define CALLS 40000u
+#define CALLS 24000u
 
 typedef struct outcome {
     bool opened;
@@ -45,6 +45,25 @@ add_code(film_writer *writer, const char *name)
     return film_writer_code(writer, &code);
 }
 
+/* A line, a write and the value of the return that follows. */
+static void
+note_values(film_writer *writer, film_thread *thread, uint32_t turn, outcome *result)
+{
+    static const uint8_t list[] = {1, FILM_OBJECT_SEQUENCE, 2, 1, FILM_TOKEN_NONE};
+    uint8_t token[FILM_TOKEN_MAX];
+    uint64_t id = turn % 16 != 0 ? 0
+                                 : film_writer_value_record(writer, 0,
+                                                            FILM_VALUE_OBJECT, list,
+                                                            sizeof(list));
+    uint8_t *end = id == 0 ? film_token_put_int(token, turn)
+                           : film_token_put_value(token, FILM_TOKEN_VALUE, id - 1);
+
+    note(result, film_append_line(thread, 2, turn % 64 == 0));
+    note(result,
+         film_append_set(thread, FILM_SET_LOCAL, 0, token, (size_t)(end - token)));
+    (void)film_append_values(thread, 1, token, (size_t)(end - token)); /* no event */
+}
+
 static void
 emit(film_writer *writer, film_thread *thread, uint32_t code, outcome *result)
 {
@@ -56,6 +75,7 @@ emit(film_writer *writer, film_thread *thread, uint32_t code, outcome *result)
             note(result, film_append_exception(thread, FILM_KIND_RAISE, 4, 0, message));
         }
         if (called) {
+            note_values(writer, thread, i, result);
             note(result, film_append_return(thread, 5));
         }
     }
@@ -107,6 +127,7 @@ count_events(film_reader *reader, uint64_t *events, uint64_t *lost)
         while (film_cursor_next(cursor, &event, NULL) == FILM_OK) {
             *events += event->kind == FILM_KIND_CALL ||
                        event->kind == FILM_KIND_RETURN ||
+                       event->kind == FILM_KIND_LINE || event->kind == FILM_KIND_SET ||
                        event->kind == FILM_KIND_RAISE;
             *lost += event->kind == FILM_KIND_LOST ? event->count : 0;
         }

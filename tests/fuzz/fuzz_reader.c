@@ -2,12 +2,16 @@
  * asks for everything an event points to, verifies every chunk. Whatever the bytes:
  * no crash, no hang, no unbounded memory.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <filmstrip/filmstrip.h>
+
+#include "export/event_json.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -40,16 +44,32 @@ touch_code(const film_code *code)
     }
 }
 
-static void
-walk_thread(film_reader *reader, uint32_t thread, uint64_t first)
+/* What dump writes; the bytes go nowhere. */
+static bool
+open_json(film_reader *reader, film_event_json *json, film_output *output)
 {
-    film_cursor *cursor = NULL;
+    static int nowhere = -1;
+
+    if (nowhere < 0) {
+        nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    }
+    if (film_output_init(output, nowhere, NULL) != FILM_OK) {
+        return false;
+    }
+    if (film_event_json_init(json, reader, NULL) != FILM_OK) {
+        film_output_reset(output);
+        return false;
+    }
+    return true;
+}
+
+static void
+walk_events(film_reader *reader, film_cursor *cursor, film_event_json *json,
+            film_output *output)
+{
     film_error error;
     const film_event *event;
 
-    if (film_cursor_open(reader, thread, first, &cursor, &error) != FILM_OK) {
-        return;
-    }
     /* A small file may claim many events; what it can make us do per byte is bounded
      * by the format, so a fixed bound finds every fault worth finding. */
     for (uint32_t count = 0; count < 200000; count++) {
@@ -65,6 +85,20 @@ walk_thread(film_reader *reader, uint32_t thread, uint64_t first)
         for (uint32_t index = 0; index < event->body_length; index++) {
             checksum += event->body[index];
         }
+        touch(film_reader_event_name(reader, event));
+        checksum += (uint8_t)film_reader_event_scope(reader, event)[0];
+        for (uint32_t index = 0; index < event->token_count && index < 64; index++) {
+            film_value value;
+            touch(film_reader_argument_name(reader, event, index));
+            if (film_reader_event_value(reader, event, index, 200, &value, &error) ==
+                FILM_OK) {
+                touch(value.text);
+                touch(value.type);
+            }
+        }
+        if (count < 2000) {
+            film_event_json_write(json, output, event);
+        }
         stack = film_cursor_stack(cursor, &depth);
         if (depth > 0) {
             checksum += stack[0].serial + stack[depth - 1].serial;
@@ -77,6 +111,24 @@ walk_thread(film_reader *reader, uint32_t thread, uint64_t first)
                 touch(value.type);
             }
         }
+    }
+}
+
+static void
+walk_thread(film_reader *reader, uint32_t thread, uint64_t first)
+{
+    film_cursor *cursor = NULL;
+    film_event_json json;
+    film_output output;
+    film_error error;
+
+    if (film_cursor_open(reader, thread, first, &cursor, &error) != FILM_OK) {
+        return;
+    }
+    if (open_json(reader, &json, &output)) {
+        walk_events(reader, cursor, &json, &output);
+        film_event_json_reset(&json);
+        film_output_reset(&output);
     }
     film_cursor_close(cursor);
 }

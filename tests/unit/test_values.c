@@ -16,7 +16,6 @@
 #include "writer/append.h"
 
 static char path[64];
-static film_writer *left_open; /* by a test that plays a kill */
 
 static film_writer *
 begin(uint64_t ring_bytes)
@@ -28,7 +27,9 @@ begin(uint64_t ring_bytes)
                                    .python_version = 0x030c0000};
     film_writer *writer;
 
-    snprintf(path, sizeof(path), "/tmp/filmstrip-values-%d.film", (int)getpid());
+    if (path[0] == '\0') {
+        snprintf(path, sizeof(path), "/tmp/filmstrip-values-%d.film", (int)getpid());
+    }
     CHECK(film_writer_open(&options, &writer, NULL) == FILM_OK);
     return writer;
 }
@@ -274,7 +275,7 @@ check_film(uint32_t stories)
 }
 
 static void
-record_stories(uint32_t stories, bool close)
+write_stories(uint32_t stories, bool close)
 {
     film_writer *writer = begin(0);
     uint32_t code = add_code(writer);
@@ -284,10 +285,29 @@ record_stories(uint32_t stories, bool close)
     for (uint32_t i = 0; i < stories; i++) {
         write_story(writer, thread, code);
     }
-    left_open = writer;
     if (close) {
         CHECK(film_writer_close(writer, NULL, 0, NULL) == FILM_OK);
     }
+}
+
+/* Without `close` by a process that is killed. */
+static void
+record_stories(uint32_t stories, bool close)
+{
+    int status = 0;
+    pid_t child;
+
+    if (close) {
+        write_stories(stories, true);
+        return;
+    }
+    snprintf(path, sizeof(path), "/tmp/filmstrip-values-%d.film", (int)getpid());
+    child = fork();
+    if (child == 0) {
+        write_stories(stories, false);
+        kill(getpid(), SIGKILL);
+    }
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFSIGNALED(status));
 }
 
 TEST(values_come_back_from_chunks)
@@ -434,6 +454,32 @@ typedef struct form_case {
 
 #define BODY(text) text, sizeof(text) - 1
 
+/* One event for each record, then the recording is closed and read. */
+static film_reader *
+film_of_records(const form_case *cases, size_t count, film_cursor **cursor)
+{
+    film_writer *writer = begin(0);
+    uint32_t code = add_code(writer);
+    film_thread *thread = film_writer_thread_begin(writer, "MainThread", 1);
+    film_reader *reader;
+
+    CHECK(film_append_call(thread, code, 0));
+    for (size_t i = 0; i < count; i++) {
+        uint8_t token[FILM_TOKEN_MAX];
+        uint64_t id = film_writer_value_record(
+            writer, string(writer, cases[i].type), cases[i].flags,
+            (const uint8_t *)cases[i].body, cases[i].length);
+        size_t length =
+            (size_t)(film_token_put_value(token, FILM_TOKEN_VALUE, id - 1) - token);
+        CHECK(id == i + 1);
+        CHECK(film_append_set(thread, FILM_SET_LOCAL, 2, token, length));
+    }
+    CHECK(film_writer_close(writer, NULL, 0, NULL) == FILM_OK);
+    reader = open_film();
+    CHECK(film_cursor_open(reader, 1, 2, cursor, NULL) == FILM_OK);
+    return reader;
+}
+
 TEST(every_form_of_value_has_its_text)
 {
     /* string ids: 1 to 4 are the locals of add_code, 5 on are added below */
@@ -474,32 +520,314 @@ TEST(every_form_of_value_has_its_text)
         {"str", 2, BODY(""), "[redacted]"},
     };
     enum { COUNT = sizeof(cases) / sizeof(cases[0]) };
-    film_writer *writer = begin(0);
-    uint32_t code = add_code(writer);
-    film_thread *thread = film_writer_thread_begin(writer, "MainThread", 1);
-    film_reader *reader;
     film_cursor *cursor;
+    film_reader *reader = film_of_records(cases, COUNT, &cursor);
 
-    CHECK(film_append_call(thread, code, 0));
-    for (size_t i = 0; i < COUNT; i++) {
-        uint8_t token[FILM_TOKEN_MAX];
-        uint64_t id = film_writer_value_record(
-            writer, string(writer, cases[i].type), cases[i].flags,
-            (const uint8_t *)cases[i].body, cases[i].length);
-        size_t length =
-            (size_t)(film_token_put_value(token, FILM_TOKEN_VALUE, id - 1) - token);
-        CHECK(id == i + 1);
-        CHECK(film_append_set(thread, FILM_SET_LOCAL, 2, token, length));
-    }
-    CHECK(film_writer_close(writer, NULL, 0, NULL) == FILM_OK);
-    reader = open_film();
-    CHECK(film_cursor_open(reader, 1, 2, &cursor, NULL) == FILM_OK);
     for (size_t i = 0; i < COUNT; i++) {
         const char *type = cases[i].type;
         check_value(reader, next_event(cursor), 0, cases[i].text, type);
     }
     film_cursor_close(cursor);
     film_reader_close(reader);
+    unlink(path);
+}
+
+TEST(hostile_records_have_a_text_and_an_end)
+{
+    static const form_case cases[] = {
+        /* itself, a later one, one that is not there */
+        {"list", 4, BODY("\x01\x01\x02\x01\x06\x00"), "[<not in the recording>]"},
+        {"list", 4, BODY("\x01\x01\x02\x01\x06\x05"), "[<not in the recording>]"},
+        {"list", 4, BODY("\x01\x01\x02\x01\x09\xff\x7f"),
+         "[<not in the recording>]"},
+        /* more items than bytes, a token that is cut, an unknown form and token */
+        {"list", 4, BODY("\x01\x01\x02\x05\x21"), "<not in the recording>"},
+        {"list", 4, BODY("\x01\x01\x02\x02\x21\x08"), "[1, ...]"},
+        {"thing", 4, BODY("\x01\x63\x02\x02\x21\x21"), "<thing #1>"},
+        {"list", 4, BODY("\x01\x01\x02\x01\x0f"), "[...]"},
+        {"list", 4, BODY(""), "<not in the recording>"},
+        {"list", 9, BODY("\x10short"), "<not in the recording>"},
+        {"numpy.ndarray", 4, BODY("\x06\x05\x03\x02\x02"),
+         "<not in the recording>"},
+    };
+    enum { COUNT = sizeof(cases) / sizeof(cases[0]) };
+    film_cursor *cursor;
+    film_reader *reader = film_of_records(cases, COUNT, &cursor);
+
+    for (size_t i = 0; i < COUNT; i++) {
+        const film_event *event = next_event(cursor);
+        film_value value;
+        CHECK(film_reader_event_value(reader, event, 0, 1000, &value, NULL) == FILM_OK);
+        if (strcmp(value.text.data, cases[i].text) != 0) {
+            fprintf(stderr, "%zu: %s is not %s\n", i, value.text.data, cases[i].text);
+            exit(1);
+        }
+        CHECK(film_reader_event_value(reader, event, 1, 1000, &value, NULL) ==
+              FILM_MISUSE);
+    }
+    film_cursor_close(cursor);
+    film_reader_close(reader);
+    unlink(path);
+}
+
+/* Writes the event as dump does; gives the length. */
+static size_t
+dump_length(film_event_json *json, const film_event *event)
+{
+    film_buffer bytes = {0};
+    film_output output = {0};
+    size_t length;
+
+    CHECK(film_output_init(&output, -1, NULL) == FILM_OK);
+    output.memory = &bytes;
+    film_event_json_write(json, &output, event);
+    film_output_drain(&output);
+    length = bytes.length;
+    CHECK(length > 2 && bytes.data[length - 1] == '\n' && bytes.data[0] == '{');
+    film_output_reset(&output);
+    film_buffer_reset(&bytes);
+    return length;
+}
+
+/* Record n is [n - 1, n - 1]: 2^60 items if all were followed. */
+TEST(nesting_without_end_is_cut)
+{
+    enum { COUNT = 60 };
+    static uint8_t bodies[COUNT][16];
+    static form_case cases[COUNT];
+    film_cursor *cursor;
+    film_reader *reader;
+    film_event_json json;
+    const film_event *event = NULL;
+    film_value value;
+
+    for (size_t i = 0; i < COUNT; i++) {
+        uint8_t *to = bodies[i];
+        *to++ = 1;
+        *to++ = FILM_OBJECT_SEQUENCE;
+        *to++ = 3;
+        *to++ = i == 0 ? 0 : 2;
+        for (int k = 0; i > 0 && k < 2; k++) {
+            to = film_token_put_value(to, FILM_TOKEN_VALUE, i - 1);
+        }
+        cases[i] = (form_case){"list", 4, (const char *)bodies[i],
+                               (size_t)(to - bodies[i]), ""};
+    }
+    reader = film_of_records(cases, COUNT, &cursor);
+    CHECK(film_event_json_init(&json, reader, NULL) == FILM_OK);
+    for (size_t i = 0; i < COUNT; i++) {
+        event = next_event(cursor);
+    }
+    CHECK(film_reader_event_value(reader, event, 0, 1000, &value, NULL) == FILM_OK);
+    CHECK(value.cut && value.text.length < 1500);
+    CHECK(dump_length(&json, event) < (size_t)64 << 20);
+    film_event_json_reset(&json);
+    film_cursor_close(cursor);
+    film_reader_close(reader);
+    unlink(path);
+}
+
+TEST(texts_keep_to_their_limit)
+{
+    static char body[5000];
+    form_case one = {"str", 0, body, sizeof(body), ""};
+    film_cursor *cursor;
+    film_reader *reader;
+    film_value value;
+
+    for (size_t i = 0; i < sizeof(body); i += 2) {
+        memcpy(body + i, "\xc3\xa9", 2);
+    }
+    reader = film_of_records(&one, 1, &cursor);
+    CHECK(film_reader_event_value(reader, next_event(cursor), 0, 101, &value, NULL) ==
+          FILM_OK);
+    CHECK(value.cut && value.text.length < 110);
+    CHECK(strcmp(value.text.data + value.text.length - 6, "\xc3\xa9'...") == 0);
+    film_cursor_close(cursor);
+    film_reader_close(reader);
+    unlink(path);
+}
+
+/* Ring mode drops old values, but never one that a kept event needs. */
+TEST(rings_keep_the_values_of_their_events)
+{
+    enum { OBJECTS = 50, RING = 4 << 20 };
+    film_writer *writer = begin(RING);
+    uint32_t code = add_code(writer);
+    film_thread *thread = film_writer_thread_begin(writer, "MainThread", 1);
+    uint64_t ids[OBJECTS], rewritten = 0, seen = 0, turn;
+    film_reader *reader;
+    film_cursor *cursor;
+    const film_event *event;
+    uint32_t state = 1;
+
+    memset(ids, 0, sizeof(ids));
+    CHECK(film_append_call(thread, code, 0));
+    for (turn = 0; turn < 300000; turn++) {
+        uint8_t tokens[FILM_APPEND_TOKENS], *to, items[20];
+        uint32_t which = (uint32_t)(turn % OBJECTS);
+        uint64_t list;
+        for (size_t i = 0; i < sizeof(items); i++) {
+            state = state * 1664525u + 1013904223u;
+            items[i] = (uint8_t)(state >> 24);
+        }
+        if (turn < OBJECTS || ids[which] < film_writer_value_floor(writer)) {
+            ids[which] = put_list(writer, which, items, 3, false);
+            rewritten++;
+        }
+        list = put_list(writer, 1000 + turn, items, sizeof(items), false);
+        to = film_token_put_value(tokens, FILM_TOKEN_OBJECT, ids[which]);
+        to = film_token_put_value(to, FILM_TOKEN_VALUE, list);
+        CHECK(film_append_set(thread, FILM_SET_ATTRIBUTE, 1, tokens,
+                              (size_t)(to - tokens)));
+        for (int i = 0; i < 3; i++) {
+            state = state * 1664525u + 1013904223u;
+            set_int(thread, 2, (int64_t)state);
+        }
+    }
+    CHECK(film_writer_close(writer, NULL, 0, NULL) == FILM_OK);
+    CHECK(rewritten > OBJECTS && rewritten < turn / 4);
+    reader = open_film();
+    CHECK(film_reader_info(reader)->overwritten > 0 &&
+          film_reader_info(reader)->lost == 0);
+    CHECK(film_cursor_open(reader, 1, 0, &cursor, NULL) == FILM_OK);
+    while (film_cursor_next(cursor, &event, NULL) == FILM_OK) {
+        film_value value;
+        for (uint32_t i = 0; i < event->token_count && event->token_count > 1; i++) {
+            CHECK(film_reader_event_value(reader, event, i, 200, &value, NULL) ==
+                  FILM_OK);
+            CHECK(value.is_object && value.text.data[0] == (i == 0 ? '<' : '['));
+            CHECK(strcmp(value.type.data, "list") == 0);
+            seen++;
+        }
+    }
+    CHECK(seen > 20000);
+    film_cursor_close(cursor);
+    film_reader_close(reader);
+    unlink(path);
+}
+
+/* Objects that are never told again: the ring must go on all the same. */
+TEST(a_ring_does_not_stop_for_old_values)
+{
+    film_writer *writer = begin(4 << 20);
+    uint32_t code = add_code(writer);
+    film_thread *thread = film_writer_thread_begin(writer, "MainThread", 1);
+    film_writer_stats stats;
+    uint64_t old = put_list(writer, 1, (const uint8_t[]){1}, 1, false);
+
+    CHECK(film_append_call(thread, code, 0));
+    for (uint64_t turn = 0; turn < 400000; turn++) {
+        uint8_t tokens[FILM_APPEND_TOKENS], *to, items[8];
+        uint64_t list;
+        for (size_t i = 0; i < sizeof(items); i++) {
+            items[i] = (uint8_t)(turn * 2654435761u >> (3 * i));
+        }
+        list = put_list(writer, 1000 + turn, items, sizeof(items), false);
+        to = film_token_put_value(tokens, FILM_TOKEN_OBJECT, old);
+        to = film_token_put_value(to, FILM_TOKEN_VALUE, list);
+        CHECK(film_append_set(thread, FILM_SET_ATTRIBUTE, 1, tokens,
+                              (size_t)(to - tokens)));
+    }
+    film_writer_get_stats(writer, &stats);
+    CHECK(!stats.stopped && stats.lost == 0);
+    CHECK(film_writer_close(writer, NULL, 0, NULL) == FILM_OK);
+    unlink(path);
+}
+
+/* Reads everything there is about every event; whatever fails, it ends. */
+static void
+read_all(void)
+{
+    film_reader *reader = NULL;
+    film_cursor *cursor = NULL;
+    film_event_json json;
+    film_buffer bytes = {0};
+    film_output output = {0};
+    const film_event *event;
+    film_value value;
+
+    if (film_reader_open(path, &reader, NULL) != FILM_OK) {
+        return;
+    }
+    if (film_event_json_init(&json, reader, NULL) == FILM_OK) {
+        if (film_output_init(&output, -1, NULL) == FILM_OK) {
+            output.memory = &bytes;
+            if (film_cursor_open(reader, 1, 0, &cursor, NULL) == FILM_OK) {
+                while (film_cursor_next(cursor, &event, NULL) == FILM_OK) {
+                    for (uint32_t i = 0; i < event->token_count; i++) {
+                        FILM_IGNORE(film_reader_event_value(reader, event, i, 300,
+                                                            &value, NULL));
+                    }
+                    film_event_json_write(&json, &output, event);
+                    film_buffer_clear(&bytes);
+                }
+            }
+            film_cursor_close(cursor);
+        }
+        film_event_json_reset(&json);
+    }
+    for (size_t i = 0; i < film_reader_chunk_count(reader); i++) {
+        FILM_IGNORE(film_reader_verify_chunk(reader, i, NULL));
+    }
+    film_output_reset(&output);
+    film_buffer_reset(&bytes);
+    film_reader_close(reader);
+}
+
+TEST(failing_memory_is_survived)
+{
+    uint64_t asked;
+
+    record_stories(200, true);
+    film_alloc_fail_at(UINT64_MAX);
+    read_all();
+    asked = film_alloc_fail_never();
+    CHECK(asked > 20);
+    for (uint64_t n = 1; n <= asked; n++) {
+        film_alloc_fail_at(n);
+        read_all();
+        film_alloc_fail_never();
+    }
+    unlink(path);
+}
+
+/* Bytes of the windows, which have no checksum, turned one by one. */
+TEST(damaged_windows_are_survived)
+{
+    enum { TRIES = 3000 };
+    FILE *file;
+    long size;
+    uint32_t state = 12345;
+
+    record_stories(40, false);
+    file = fopen(path, "r+b");
+    CHECK(file != NULL && fseek(file, 0, SEEK_END) == 0);
+    size = ftell(file);
+    CHECK(size > 4096);
+    for (int i = 0; i < TRIES; i++) {
+        long at;
+        int byte;
+        state = state * 1664525u + 1013904223u;
+        /* the first windows' first pages are where the rows and records are */
+        at = 4096 + (long)(state >> 8) % 3 * (long)FILM_WINDOW_BYTES +
+             (long)(state >> 12) % 4000;
+        if (at >= size) {
+            continue;
+        }
+        CHECK(fseek(file, at, SEEK_SET) == 0);
+        byte = fgetc(file);
+        CHECK(fseek(file, at, SEEK_SET) == 0);
+        fputc((int)(state >> 24), file);
+        fflush(file);
+        read_all();
+        if (i % 4 != 0) { /* some damage stays */
+            CHECK(fseek(file, at, SEEK_SET) == 0);
+            fputc(byte, file);
+            fflush(file);
+        }
+    }
+    fclose(file);
     unlink(path);
 }
 
@@ -514,6 +842,13 @@ main(int argc, char **argv)
         TEST_ENTRY(ints_of_any_size_are_decimal),
         TEST_ENTRY(texts_are_quoted_as_python_quotes_them),
         TEST_ENTRY(every_form_of_value_has_its_text),
+        TEST_ENTRY(hostile_records_have_a_text_and_an_end),
+        TEST_ENTRY(nesting_without_end_is_cut),
+        TEST_ENTRY(texts_keep_to_their_limit),
+        TEST_ENTRY(rings_keep_the_values_of_their_events),
+        TEST_ENTRY(a_ring_does_not_stop_for_old_values),
+        TEST_ENTRY(failing_memory_is_survived),
+        TEST_ENTRY(damaged_windows_are_survived),
     };
 
     return run_tests(tests, sizeof(tests) / sizeof(tests[0]), argc, argv);

@@ -1,7 +1,6 @@
 """The planner of PLANS.md 1 in plain Python: what src/recorder/plan*.c is compared with.
 
-Slow and simple: lists of writes are tuples, every region is walked again in each round,
-instructions come from dis. It shares nothing with the C planner but the rules:
+Slow and simple: lists of writes are tuples, instructions come from dis. It shares nothing with the C planner but the rules:
 
 - a region begins at a line start, a RESUME, a handler, a point;
 - a point lies at a store in doubt (two paths with different writes meet, or a write
@@ -235,7 +234,9 @@ class Planner:
         self.marked: set[int] = set()
         self.sure: set[int] = set()
         if OLD:
-            self.marked = {y for x in self.succ for y in self.succ[x] if self.fires(x, y)}
+            self.marked = {
+                y for x in self.succ for y in self.succ[x] if self.fires(x, y)
+            }
             for k, i in enumerate(self.ins[:-1]):
                 if i.opname == "RESUME":
                     self.marked.add(self.ins[k + 1].offset)
@@ -299,6 +300,21 @@ class Planner:
             return self.augmented(self.number[i.offset])
         return loaded(previous)[-1:]
 
+    def is_compilers(self, i: dis.Instruction) -> bool:
+        """Items of __annotations__, keys taken off the dict of `case {..., **rest}`."""
+        previous = self.previous(i.offset)
+        if previous is None or i.opname not in ("STORE_SUBSCR", "DELETE_SUBSCR"):
+            return False
+        if i.opname == "DELETE_SUBSCR":
+            return previous.opname == "SWAP"
+        owner = self.previous(previous.offset)
+        return (
+            previous.opname in ("LOAD_CONST", "LOAD_SMALL_INT")
+            and owner is not None
+            and owner.opname == "LOAD_NAME"
+            and owner.argval == "__annotations__"
+        )
+
     def find_writes(self) -> None:
         names = set(self.code.co_varnames) | set(self.code.co_cellvars)
         slots = len(names) + len(self.code.co_freevars)
@@ -322,19 +338,44 @@ class Planner:
             if i.opname in ("STORE_ATTR", "DELETE_ATTR") and (own := self.owner(i)):
                 delete = "delete " if i.opname == "DELETE_ATTR" else ""
                 writes = [(delete + "attribute", own[-1], i.argval)]
-            elif i.opname in stack_kinds:
+            elif i.opname in stack_kinds and not self.is_compilers(i):
                 name = i.argval if i.opname.endswith("ATTR") else None
                 self.before[self.first_prefix(o)] = (stack_kinds[i.opname], top, name)
             if writes:
                 self.ops[o] = writes
 
-    def flow(self, p: int, points: set[int]) -> tuple[Region, set[int]]:
+    def must_stop(self, x: int, s: State) -> bool:
+        """True when the writes that wait must be told before this instruction."""
+        i = self.at[x]
+        if i.opname in ("LOAD_FAST_AND_CLEAR", "MAKE_CELL") and any(
+            a[0] in VARIABLES | ATTRIBUTES and a[1] == i.arg for a, _ in s
+        ):
+            return True
+        if i.opname in CALLS and any(a[0] not in ("fast", "delete fast") for a, _ in s):
+            return True
+        return any(
+            bool(s) and (len(s) >= LIST_LIMIT or any(hides(op, a) for a, _ in s))
+            for op in self.ops.get(x, ())
+        )
+
+    def add_point(self, offset: int) -> None:
+        offset = self.first_prefix(offset)
+        if offset not in self.points:
+            self.points.add(offset)
+            self.fresh.add(offset)
+            if offset not in self.order:
+                self.order.append(offset)
+
+    def flow(self, p: int) -> Region | None:
+        """Walks one region; None when two paths met with different writes."""
         states: dict[int, State] = {p: ()}
         stops: dict[int, State] = {}
-        bad: set[int] = set()
         work = [p]
+        reached = 1
+        doubtful = False
 
         def join(table: dict[int, State], y: int, s: State) -> bool:
+            nonlocal doubtful
             if y not in table:
                 table[y] = s
                 return True
@@ -343,60 +384,64 @@ class Planner:
                 k = 0
                 while k < min(len(t), len(s)) and t[k][0] == s[k][0]:
                     k += 1
-                bad.update(o for _, o in t[k:])
-                bad.update(o for _, o in s[k:])
+                doubtful = True
+                for _, o in [*t[k:][::-1], *s[k:][::-1]]:
+                    self.add_point(o)
             return False
 
-        while work and not bad:
+        def stop_at(x: int) -> None:
+            self.add_point(x)
+            s = states[x]
+            first = self.first_prefix(x)
+            for o in range(first, x + 1, 2):
+                states.pop(o, None)
+            join(stops, first, s)
+
+        while work and not doubtful:
             x = work.pop()
             i, s = self.at[x], states[x]
-            if x != p:
-                if i.opname in ("LOAD_FAST_AND_CLEAR", "MAKE_CELL") and any(
-                    a[0] in VARIABLES | ATTRIBUTES and a[1] == i.arg for a, _ in s
-                ):
-                    bad.add(x)
-                if (
-                    i.opname in CALLS
-                    and any(a[0] not in ("fast", "delete fast") for a, _ in s)
-                ):
-                    bad.add(x)
-            for op in self.ops.get(x, ()):
-                if x != p and (
-                    len(s) >= LIST_LIMIT or any(hides(op, a) for a, _ in s)
-                ):
-                    bad.add(x)
-                s = (*s, (op, x))
-            if OLD and i.opname in RERAISES and x not in self.handler:
-                join(stops, UNWINDS * 2, s)
-            for y in self.succ[x]:
-                if y in points or self.fires(x, y):
-                    join(stops, y, s)
-                elif join(states, y, s):
-                    work.append(y)
-            if len(states) > REGION_LIMIT:
-                bad.update(work)
-                work.clear()
-        return Region(states, stops), {self.first_prefix(o) for o in bad}
+            if self.must_stop(x, s):
+                stop_at(x)
+            else:
+                for op in self.ops.get(x, ()):
+                    s = (*s, (op, x))
+                if OLD and i.opname in RERAISES and x not in self.handler:
+                    join(stops, UNWINDS * 2, s)
+                for y in self.succ[x]:
+                    if y in self.points or self.fires(x, y):
+                        join(stops, y, s)
+                    elif join(states, y, s):
+                        reached += 1
+                        work.append(y)
+            if reached > REGION_LIMIT:
+                while work and not doubtful:
+                    stop_at(work.pop())
+        return None if doubtful else Region(states, stops)
 
     def plan(self) -> Plan:
-        starts = set(self.marked) | set(self.handler_depth)
+        starts = set(self.marked) | set(self.handler_depth) | set(self.before)
         starts |= {i.offset for i in self.ins if i.opname == "RESUME"}
-        points = set(self.before)
+        self.points = set(self.before)
+        self.order = sorted(starts)
+        regions: dict[int, Region] = {}
         while True:
-            regions, new = {}, set()
-            for p in sorted(starts | points):
-                regions[p], bad = self.flow(p, points)
-                new |= bad
-            if not new - points:
+            self.fresh: set[int] = set()
+            for p in self.order:  # grows while it is walked
+                if p not in regions and (region := self.flow(p)) is not None:
+                    regions[p] = region
+            if not self.fresh:
                 break
-            points |= new
+            for p in list(regions):
+                if (set(regions[p].states) - {p}) & self.fresh:
+                    del regions[p]
+        assert set(regions) == set(self.order)
         return Plan(
             self.ins,
             self.at,
             self.ops,
             self.before,
             self.marked,
-            points,
+            self.points,
             self.handler,
             regions,
         )

@@ -1,0 +1,51 @@
+/* variables.h: what variables held, as far as a walk through the events has seen it: so
+ * that a log can show the value before, and call an object by the name it has.
+ *
+ * Memory is bounded: of more than some 250,000 values the ones not heard of for longest
+ * are forgotten, and then simply not known.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_VARIABLES_H
+#define FILMSTRIP_VARIABLES_H
+
+#include <filmstrip/reader.h>
+
+#include "base/buffer.h"
+#include "format/token.h"
+
+typedef struct film_variables film_variables;
+
+/* For one recording; the caller owns *out, which borrows the reader. */
+FILM_NODISCARD film_status
+film_variables_new(film_reader *reader, film_variables **out, film_error *error);
+
+void
+film_variables_free(film_variables *variables);
+
+/* Takes in what an event tells. For every event, after it was shown. */
+void
+film_variables_note(film_variables *variables, const film_event *event);
+
+/* A value as the bytes of its token. */
+typedef struct film_past_value {
+    uint8_t bytes[FILM_TOKEN_MAX];
+    uint8_t length;
+} film_past_value;
+
+/* What a set or delete replaces, what a changed object held. False: not known. */
+bool
+film_variables_before(film_variables *variables, const film_event *event,
+                      film_past_value *out);
+
+/* Its text, borrowed until the next value is asked for; at most about `limit` bytes. */
+FILM_NODISCARD film_status
+film_variables_text(film_variables *variables, const film_past_value *past,
+                    size_t limit, film_value *out);
+
+/* Appends how the source of the event's frame would name what a set or delete wrote to
+ * (x, self.x, d['k']) or what a change is about. An object without a known name is
+ * <Name #serial>. UTF-8, no NUL. */
+void
+film_variables_name(film_variables *variables, const film_event *event,
+                    film_buffer *out);
+
+#endif

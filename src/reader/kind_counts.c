@@ -1,0 +1,101 @@
+/* kind_counts.c: how many events of each kind, from the summaries of the chunks.
+ * Of a chunk only its header and summary are read: a recording of any size is counted
+ * quickly. Events that are still in windows are walked.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "base/hash.h"
+#include "format/summary.h"
+#include "reader/reader_state.h"
+
+/* Reads a chunk's summary into scratch; *length is 0 where it cannot be read. */
+static film_status
+read_summary(film_reader *reader, const film_chunk_info *chunk, size_t *length)
+{
+    uint8_t bytes[FILM_CHUNK_HEADER];
+    film_chunk_header header;
+    film_buffer *to = &reader->scratch;
+
+    *length = 0;
+    if (film_file_read(&reader->file, chunk->offset, bytes, sizeof(bytes)) != FILM_OK ||
+        film_chunk_decode(&header, bytes) != FILM_OK ||
+        header.first != chunk->first || header.stream != chunk->stream ||
+        header.summary_bytes > reader->file.bytes) {
+        return FILM_OK;
+    }
+    film_buffer_clear(to);
+    if (film_buffer_reserve(to, (size_t)header.summary_bytes + 1) == NULL) {
+        return FILM_NO_MEMORY;
+    }
+    if (film_file_read(&reader->file, chunk->offset + FILM_CHUNK_HEADER, to->data,
+                       header.summary_bytes) == FILM_OK &&
+        film_hash(to->data, header.summary_bytes) == header.summary_hash) {
+        *length = header.summary_bytes;
+    }
+    return FILM_OK;
+}
+
+/* KINDS: pairs (kind, count), ended by 0. */
+static uint64_t
+add_summary(const uint8_t *bytes, size_t length, uint64_t counts[FILM_KIND_COUNT])
+{
+    film_input body;
+    uint64_t added = 0;
+
+    if (length == 0 ||
+        film_summary_section(bytes, length, FILM_SECTION_KINDS, &body) != FILM_OK) {
+        return 0;
+    }
+    for (;;) {
+        uint64_t kind = film_input_varint(&body);
+        uint64_t count = kind == 0 ? 0 : film_input_varint32(&body);
+        if (kind == 0 || body.failed) {
+            return added;
+        }
+        if (kind < FILM_KIND_COUNT) {
+            counts[kind] += count;
+        }
+        added += count;
+    }
+}
+
+static void
+walk(film_reader *reader, uint32_t thread, uint64_t first, uint64_t end,
+     uint64_t counts[FILM_KIND_COUNT])
+{
+    const film_event *event;
+    film_cursor *cursor;
+
+    if (film_cursor_open(reader, thread, first, &cursor, NULL) != FILM_OK) {
+        return;
+    }
+    while (film_cursor_next(cursor, &event, NULL) == FILM_OK && event->number < end) {
+        counts[event->kind < FILM_KIND_COUNT ? event->kind : 0]++;
+    }
+    film_cursor_close(cursor);
+}
+
+film_status
+film_reader_kind_counts(film_reader *reader, uint64_t counts[FILM_KIND_COUNT],
+                        film_error *error)
+{
+    memset(counts, 0, FILM_KIND_COUNT * sizeof(counts[0]));
+    for (size_t i = 0; i < reader->tracks.count; i++) {
+        const film_track *track = &reader->tracks.items[i];
+        for (size_t k = 0; k < track->chunk_count; k++) {
+            const film_chunk_info *chunk = &reader->directory.chunks[track->chunks[k]];
+            size_t length;
+            if (read_summary(reader, chunk, &length) != FILM_OK) {
+                return film_fail(error, FILM_NO_MEMORY, "memory ran out");
+            }
+            if (add_summary(reader->scratch.data, length, counts) == 0) {
+                walk(reader, chunk->stream, chunk->first, chunk->first + chunk->count,
+                     counts);
+            }
+        }
+        if (track->rows_end > track->sealed_end || track->tail_lost > 0) {
+            walk(reader, track->info.id, track->sealed_end, UINT64_MAX, counts);
+        }
+    }
+    return FILM_OK;
+}

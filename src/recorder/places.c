@@ -1,0 +1,450 @@
+/* places.c: see places.h and the rule in objects.h. What slots were last told to hold
+ * is kept in their entries, of all other places in told.c. SPDX-License-Identifier:
+ * Apache-2.0 */
+#include "recorder/places.h"
+
+#include "recorder/attributes.h"
+#include "recorder/compat_objects.h"
+#include "recorder/fingerprint.h"
+#include "recorder/stacks.h"
+#include "recorder/told.h"
+
+#define PROOF_STEPS 4u /* owners of owners */
+#define SEARCHED_ITEMS 64
+#define SEARCHED_FRAMES 8
+#define GOLDEN UINT64_C(0x9e3779b97f4a7c15)
+
+/* --- proofs -------------------------------------------------------------------------
+ */
+
+static bool
+is_proven(film_context *context, film_object *object, const PyObject *address,
+          unsigned steps);
+
+/* The check word of a variable and what it holds. */
+static inline uint32_t
+slot_word(uint64_t frame, uint32_t slot, const PyObject *object)
+{
+    uint64_t word = ((uint64_t)(uintptr_t)object >> 4) + frame * 0x10001u + slot;
+
+    return (uint32_t)(word * GOLDEN >> 32) | 1u; /* 0 is: nothing */
+}
+
+/* The same for a frame that is suspended now and then, in told.c. */
+static bool
+slot_is_told(const film_stack_entry *entry, const film_slot_place *place,
+             const PyObject *address)
+{
+    if (FILM_UNLIKELY(entry->suspends)) {
+        return film_told_is(film_told_slot_key(place->frame, place->slot), address);
+    }
+    return entry->told[place->slot % FILM_TOLD_SLOTS] ==
+           slot_word(place->frame, place->slot, address);
+}
+
+/* `entry` is of the place's frame, and that is alive. */
+static bool
+entry_holds(const film_stack_entry *entry, const film_slot_place *place,
+            const PyObject *address)
+{
+    PyObject *value = film_frame_local(entry->frame, (int)place->slot);
+
+    if (FILM_UNLIKELY(place->is_cell)) {
+        return value != NULL && Py_TYPE(value) == &PyCell_Type &&
+               ((PyCellObject *)value)->ob_ref == address &&
+               film_told_is(film_told_key(value, NULL), address);
+    }
+    return value == address && slot_is_told(entry, place, address);
+}
+
+/* A generator may have come back at another height. */
+static const film_stack_entry *
+resumed_entry(const film_context *context, film_slot_place *place)
+{
+    const film_stack_entry *entry = context->top;
+
+    for (int count = 0; entry > context->entries && count < SEARCHED_FRAMES;
+         entry--, count++) {
+        if (entry->serial == place->frame && entry->suspends) {
+            place->index = (uint32_t)(entry - context->entries) & 0x3ffff;
+            return entry;
+        }
+    }
+    return NULL;
+}
+
+static bool
+slot_holds(film_context *context, film_slot_place *place, const PyObject *address)
+{
+    const film_stack_entry *entry;
+
+    if (FILM_UNLIKELY(place->stack != context->stack_id)) {
+        if (place->stack == 0) {
+            return false;
+        }
+        entry = film_stacks_find(place);
+        if (entry == NULL || !entry_holds(entry, place, address)) {
+            place->stack = 0; /* not to be looked for again */
+            return false;
+        }
+        return true;
+    }
+    entry = context->entries + place->index;
+    /* An entry of this serial on the thread's own stack: the frame has not ended. */
+    if (entry > context->top || entry->serial != place->frame) {
+        if (FILM_LIKELY(!place->suspends) ||
+            (entry = resumed_entry(context, place)) == NULL) {
+            return false;
+        }
+    }
+    return entry_holds(entry, place, address);
+}
+
+/* True when the container holds `address`, by its hint or among its first items. */
+static bool
+item_is_in(PyObject *owner, film_content content, int32_t hint, const PyObject *address)
+{
+    PyObject *const *items = NULL;
+    Py_ssize_t last;
+
+    switch ((int)content) {
+    case FILM_CONTENT_LIST:
+        items = ((PyListObject *)owner)->ob_item;
+        break;
+    case FILM_CONTENT_TUPLE:
+        items = ((PyTupleObject *)owner)->ob_item;
+        break;
+    case FILM_CONTENT_DICT:
+        if (hint >= FILM_HINT_KEY) {
+            return film_dict_has_key(owner, hint - FILM_HINT_KEY, address);
+        }
+        return film_dict_holds(owner, hint, address) ||
+               film_dict_hint(owner, NULL, address) != FILM_HINT_NONE;
+    case FILM_CONTENT_SET:
+    case FILM_CONTENT_FROZENSET:
+        last = film_set_positions(owner);
+        for (Py_ssize_t index = 0; index < last && index < 4 * SEARCHED_ITEMS;
+             index++) {
+            if (film_set_get(owner, index) == address) {
+                return true;
+            }
+        }
+        return false;
+    case FILM_CONTENT_DEQUE: {
+        film_deque_cursor cursor = film_deque_begin(owner);
+
+        for (int index = 0; index < SEARCHED_ITEMS; index++) {
+            PyObject *item = film_deque_next(&cursor);
+
+            if (item == NULL || item == address) {
+                return item != NULL;
+            }
+        }
+        return false;
+    }
+    default:
+        return false;
+    }
+    if (hint >= 0 && hint < Py_SIZE(owner) && items[hint] == address) {
+        return true;
+    }
+    last = Py_SIZE(owner) < SEARCHED_ITEMS ? Py_SIZE(owner) : SEARCHED_ITEMS;
+    for (Py_ssize_t index = 0; index < last; index++) {
+        if (items[index] == address) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* True when `dict` is the namespace of a frame that runs now. */
+static bool
+namespace_is_alive(film_context *context, const PyObject *dict)
+{
+    const film_stack_entry *entry = context->top;
+
+    for (int count = 0; entry > context->entries && count < SEARCHED_FRAMES;
+         entry--, count++) {
+        if (film_frame_globals(entry->frame) == dict ||
+            film_frame_namespace(entry->frame) == dict) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An item was seen in its owner's last record, or put there since. While that owner's
+ * next record is made, items of the last one count too, unless they have changed
+ * themselves: then they may be others at the same addresses. */
+static bool
+edition_holds(const film_object *owner, const film_held_place *place,
+              const film_object *object, PyObject *value)
+{
+    film_content content;
+
+    if (owner->edition == place->key) {
+        return true;
+    }
+    if (!owner->busy || !owner->renewed || owner->edition != place->key + 1 ||
+        !object->compared) {
+        return false;
+    }
+    content = (film_content)film_type_of(Py_TYPE(value))->content;
+    return film_fingerprint_of(value, content, object->levels).word ==
+           object->fingerprint;
+}
+
+static bool
+held_holds(film_context *context, film_object *object, const PyObject *address,
+           unsigned steps)
+{
+    const film_held_place *place = &object->held;
+    film_object *owner;
+
+    if (place->kind == FILM_HOLDER_NONE || steps == 0) {
+        return false;
+    }
+    if (place->kind == FILM_HOLDER_NAMESPACE) {
+        return film_told_is(place->key, address) &&
+               namespace_is_alive(context, place->owner) &&
+               PyDict_Check(place->owner) &&
+               film_dict_holds(place->owner, place->hint, address);
+    }
+    if (place->kind == FILM_HOLDER_ATTRIBUTE && !film_told_is(place->key, address)) {
+        return false;
+    }
+    owner = film_objects_find(place->owner);
+    if (owner == NULL || owner->serial != place->owner_serial ||
+        !is_proven(context, owner, place->owner, steps - 1)) {
+        return false;
+    }
+    /* Now the owner is alive, and so `address` if it holds it. */
+    if (owner->type != film_type_word(Py_TYPE(place->owner))) {
+        return false;
+    }
+    if (place->kind == FILM_HOLDER_ATTRIBUTE) {
+        return film_attribute_holds(place->owner, place->hint, address);
+    }
+    return item_is_in(place->owner,
+                      (film_content)film_type_of(Py_TYPE(place->owner))->content,
+                      place->hint, address) &&
+           edition_holds(owner, place, object, (PyObject *)(uintptr_t)address);
+}
+
+/* True when something holds the object since its last sighting. */
+static bool
+is_proven(film_context *context, film_object *object, const PyObject *address,
+          unsigned steps)
+{
+    if (FILM_LIKELY(object->first.stack == context->stack_id) &&
+        slot_holds(context, &object->first, address)) {
+        return true;
+    }
+    if (slot_holds(context, &object->last, address)) {
+        /* Another thread's variable stays first, as long as it may hold. */
+        if (object->first.stack == context->stack_id || object->first.stack == 0) {
+            object->first = object->last;
+        }
+        return true;
+    }
+    if (slot_holds(context, &object->first, address)) {
+        return true;
+    }
+    if (object->busy) {
+        return true; /* we are within it */
+    }
+    return held_holds(context, object, address, steps);
+}
+
+/* --- places -------------------------------------------------------------------------
+ */
+
+static bool
+same_slot(const film_slot_place *one, const film_slot_place *other)
+{
+    return one->frame == other->frame && one->stack == other->stack &&
+           one->slot == other->slot && one->is_cell == other->is_cell;
+}
+
+/* A cell's location is the cell: several frames share it. */
+static PyObject *
+cell_of(const film_holder *holder)
+{
+    PyObject *cell = film_frame_local(holder->entry->frame, (int)holder->slot);
+
+    return cell != NULL && Py_TYPE(cell) == &PyCell_Type ? cell : NULL;
+}
+
+static void
+put_slot(film_context *context, film_object *object, const PyObject *address,
+         const film_holder *holder)
+{
+    film_stack_entry *entry = holder->entry;
+    size_t index = (size_t)(entry - context->entries);
+    film_slot_place place = {
+        .frame = entry->serial,
+        .stack = context->stack_id,
+        .index = (uint32_t)index & 0x3ffff,
+        .slot = holder->slot & 0xfff,
+        .is_cell = holder->kind == FILM_HOLDER_CELL,
+        .suspends = entry->suspends,
+    };
+
+    if (FILM_UNLIKELY(index > 0x3ffff || holder->slot > 0xfff)) {
+        return; /* no evidence from there */
+    }
+    if (place.is_cell) {
+        PyObject *cell = cell_of(holder);
+
+        if (cell == NULL) {
+            return;
+        }
+        film_told_put(film_told_key(cell, NULL), address);
+        object->cell = (uint16_t)film_told_key(cell, NULL);
+    }
+    else if (FILM_UNLIKELY(entry->suspends)) {
+        film_told_put(film_told_slot_key(place.frame, place.slot), address);
+    }
+    else {
+        entry->told[place.slot % FILM_TOLD_SLOTS] =
+            slot_word(place.frame, place.slot, address);
+    }
+    /* The first one stays as long as it holds: a caller's variable outlives the
+     * callee's. */
+    if (!same_slot(&object->first, &place)) {
+        if (slot_holds(context, &object->first, address)) {
+            object->last = place;
+        }
+        else {
+            object->first = place;
+        }
+    }
+}
+
+static void
+put_held(film_context *context, film_object *object, const PyObject *address,
+         const film_holder *holder)
+{
+    film_held_place place = {
+        .owner = holder->owner, .kind = holder->kind, .hint = FILM_HINT_NONE};
+
+    if (holder->owner == NULL) {
+        return;
+    }
+    if (holder->kind == FILM_HOLDER_NAMESPACE) {
+        if (!PyDict_Check(holder->owner)) {
+            return;
+        }
+        place.hint = film_dict_hint(holder->owner, holder->name, address);
+    }
+    else {
+        const film_object *owner = film_objects_find(holder->owner);
+
+        if (owner == NULL) {
+            return;
+        }
+        place.owner_serial = owner->serial & 0xffffffffffff;
+        place.key = owner->edition;
+        place.hint = (int32_t)holder->position - 1;
+        if (holder->kind == FILM_HOLDER_ATTRIBUTE && place.hint < 0) {
+            place.hint = film_attribute_hint(holder->owner, holder->name, address);
+        }
+    }
+    if (holder->kind != FILM_HOLDER_ITEM) {
+        place.key = film_told_key(holder->owner, holder->name);
+        film_told_put(place.key, address);
+    }
+    /* An older one that still holds is as good as any. */
+    if (object->held.kind == FILM_HOLDER_ATTRIBUTE &&
+        holder->kind == FILM_HOLDER_ITEM &&
+        held_holds(context, object, address, PROOF_STEPS)) {
+        return;
+    }
+    object->held = place;
+}
+
+/* A function that has ended was the last to tell of this cell, and the frame that shows
+ * it now is older than that function's: so the cell, which a frame has from its
+ * beginning to its end, has lived all the time. */
+static bool
+cell_proves(const film_context *context, const film_object *object,
+            const PyObject *address, const film_holder *holder)
+{
+    const PyObject *cell = cell_of(holder);
+    const film_slot_place *place = object->last.is_cell && object->last.stack != 0
+                                       ? &object->last
+                                       : &object->first;
+    uint32_t key;
+
+    if (cell == NULL || !place->is_cell || place->stack != context->stack_id ||
+        place->frame <= holder->entry->serial) {
+        return false;
+    }
+    key = film_told_key(cell, NULL);
+    return object->cell == (uint16_t)key && film_told_is(key, address);
+}
+
+void
+film_objects_vacate(const film_holder *holder)
+{
+    switch (holder->kind) {
+    case FILM_HOLDER_SLOT:
+        if (holder->entry != NULL && holder->entry->suspends) {
+            film_told_put(film_told_slot_key(holder->entry->serial, holder->slot),
+                          NULL);
+        }
+        else if (holder->entry != NULL) {
+            holder->entry->told[holder->slot % FILM_TOLD_SLOTS] = 0;
+        }
+        break;
+    case FILM_HOLDER_CELL:
+        if (holder->entry != NULL) {
+            PyObject *cell = cell_of(holder);
+
+            if (cell != NULL) {
+                film_told_put(film_told_key(cell, NULL), NULL);
+            }
+        }
+        break;
+    case FILM_HOLDER_ATTRIBUTE:
+    case FILM_HOLDER_NAMESPACE:
+        if (holder->owner != NULL) {
+            film_told_put(film_told_key(holder->owner, holder->name), NULL);
+        }
+        break;
+    case FILM_HOLDER_NONE:
+    case FILM_HOLDER_ITEM:
+        break;
+    }
+}
+
+bool
+film_place_proves(film_context *context, film_object *object, PyObject *value,
+                  const film_holder *holder)
+{
+    return (holder->in_flight && context->returned == value) ||
+           is_proven(context, object, value, PROOF_STEPS) ||
+           (holder->kind == FILM_HOLDER_CELL && holder->entry != NULL &&
+            cell_proves(context, object, value, holder));
+}
+
+void
+film_place_put(film_context *context, film_object *object, PyObject *value,
+               const film_holder *holder)
+{
+    switch (holder->kind) {
+    case FILM_HOLDER_SLOT:
+    case FILM_HOLDER_CELL:
+        if (holder->entry != NULL) {
+            put_slot(context, object, value, holder);
+        }
+        break;
+    case FILM_HOLDER_ATTRIBUTE:
+    case FILM_HOLDER_ITEM:
+    case FILM_HOLDER_NAMESPACE:
+        put_held(context, object, value, holder);
+        break;
+    case FILM_HOLDER_NONE:
+        break;
+    }
+}

@@ -1,0 +1,35 @@
+/* snapshot_forms.h: what a value record says of each kind of object.
+ *
+ * Records are built in one buffer used as a stack: a nested object's record is made
+ * behind the unfinished one of its owner, written, and taken off again.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_RECORDER_SNAPSHOT_FORMS_H
+#define FILMSTRIP_RECORDER_SNAPSHOT_FORMS_H
+
+#include "recorder/compat.h"
+
+#include "base/buffer.h"
+#include "recorder/capture.h"
+#include "recorder/capture_types.h"
+
+typedef struct film_snapshot {
+    film_buffer body; /* owned */
+    uint32_t items, bytes;
+    int64_t left; /* items that may still be written */
+} film_snapshot;
+
+extern film_snapshot film_the_snapshot;
+
+/* An object whose record is being made. */
+typedef struct film_unfinished {
+    film_context *context;
+    PyObject *object;
+    uint32_t levels; /* below it */
+    bool cut;        /* set when not all of it was told */
+} film_unfinished;
+
+/* Appends form, length, count and content. */
+void
+film_snapshot_put(film_unfinished *making, film_content content);
+
+#endif
