@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from filmstrip._film import Call, Film, Info, Thread, open
     from filmstrip._reader import Code, Event, FilmError
     from filmstrip._version import __version__
+    from filmstrip.compat.objwatch.core import watch
 
 __all__ = [
     "Call",
@@ -51,6 +52,7 @@ __all__ = [
     "start",
     "statistics",
     "stop",
+    "watch",
 ]
 
 
@@ -78,6 +80,7 @@ _HOME_OF = {
     "Thread": "_film",
     "__version__": "_version",
     "open": "_film",
+    "watch": "compat.objwatch.core",
 }
 
 
@@ -90,6 +93,19 @@ def __getattr__(name: str) -> "Any":
     value = getattr(module, name)
     globals()[name] = value
     return value
+
+
+def load_ipython_extension(shell: "Any") -> None:
+    """%load_ext filmstrip: adds %%film."""
+    from filmstrip import _notebook
+
+    _notebook.load(shell)
+
+
+def unload_ipython_extension(shell: "Any") -> None:
+    from filmstrip import _notebook
+
+    _notebook.unload(shell)
 
 
 def __dir__() -> list[str]:

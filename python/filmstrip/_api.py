@@ -7,13 +7,17 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any, ParamSpec, TypedDict, TypeVar, cast
 
 from filmstrip import _options, _recorder
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+# A name, a path, or the module, class, function or method itself.
+Target = str | os.PathLike[str] | ModuleType | type[Any] | Callable[..., Any]
+Targets = Target | Iterable[Target]
 
 
 class Statistics(TypedDict, total=False):
@@ -28,12 +32,10 @@ class Statistics(TypedDict, total=False):
     seconds: float
 
 
-def _names(
-    given: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-) -> list[str]:
-    if isinstance(given, (str, os.PathLike)):
-        given = [given]
-    return [_options.resolve_target(os.fspath(name)) for name in given]
+def _names(given: Targets) -> list[str]:
+    one = isinstance(given, (str, os.PathLike, type)) or not isinstance(given, Iterable)
+    names = [given] if one else cast("Iterable[Target]", given)
+    return [_options.resolve_target(_options.name_target(name)) for name in names]
 
 
 def _program_words() -> list[str]:
@@ -48,8 +50,8 @@ def _program_words() -> list[str]:
 def _make_options(
     path: str | os.PathLike[str] | None,
     *,
-    targets: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
-    exclude: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+    targets: Targets = (),
+    exclude: Targets = (),
     all: bool = False,
     level: str = "calls",
     c_calls: bool = False,
@@ -211,8 +213,8 @@ class Recording:
 def record(
     path: str | os.PathLike[str] | None = None,
     *,
-    targets: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
-    exclude: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+    targets: Targets = (),
+    exclude: Targets = (),
     all: bool = False,
     level: str = "calls",
     c_calls: bool = False,
@@ -228,8 +230,11 @@ def record(
 
     path: the film; without it, program.film or the next free name. An existing file is
         refused unless `force`.
-    targets, exclude: files, folders, modules or packages; without targets, everything
-        outside the standard library and site-packages; `all`: that too.
+    targets, exclude: files, folders, modules or packages, parts of them by name
+        ("module:Class", "module:Class.method()", "module:function()",
+        "module:Class.attribute", "module::NAME"), or modules, classes and functions
+        themselves; without targets, everything outside the standard library and
+        site-packages; `all`: that too.
     level: "calls", "lines" (which lines ran too) or "values" (every value written).
     line_times: a time for each line, not only for calls and returns.
     c_calls: calls of C functions too. exceptions: raised and handled ones.

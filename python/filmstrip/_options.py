@@ -11,6 +11,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
 
 LEVELS = ("calls", "lines", "values")
 SWITCH = "FILMSTRIP"  # set and not "0": the .pth line starts a recording
@@ -40,6 +41,7 @@ class Options:
         self.items = 0
         self.item_depth = 0
         self.children = True
+        self.callers = False  # tell where targets are called from, by whatever code
         self.argv = False
         self.progress = False
         self.free_name = False  # another free name is as good, if `path` is taken
@@ -110,11 +112,30 @@ def parse_level(level: str) -> int:
 
 
 def resolve_target(target: str) -> str:
-    """A target names a module or package, or a file or folder. Paths become absolute,
-    so that they mean the same wherever the program goes."""
+    """A target names a module or package, a part of one (module:Class, module:run(),
+    module::NAME), or a file or folder. Paths become absolute, so that they mean the
+    same wherever the program goes."""
+    if target.startswith("*") and "/" not in target:
+        return target
     if "/" in target or target.endswith(".py") or os.path.exists(target):
         return os.path.abspath(target)
     return target
+
+
+def name_target(target: "Any") -> str:
+    """The name of a module, class, function or method given as a target; a str or a
+    path stays what it is. TypeError for anything else."""
+    if isinstance(target, (str, os.PathLike)):
+        return os.fspath(target)
+    function = getattr(target, "__func__", target)  # a bound method's
+    if isinstance(function, type(os)):
+        return function.__name__
+    if isinstance(function, type):
+        nested = "." if "." in function.__qualname__ else ""
+        return f"{function.__module__}:{function.__qualname__}{nested}"
+    if isinstance(function, type(name_target)):
+        return f"{function.__module__}:{function.__qualname__}()"
+    raise TypeError(f"a {type(target).__name__} is no target")
 
 
 def default_stem(arguments: list[str]) -> str:
@@ -223,6 +244,7 @@ def begin(options: Options, meta: "Mapping[str, str]") -> str:
                 tick_ns=options.tick_ns,
                 level=options.level,
                 children=options.children,
+                callers=options.callers,
                 meta=dict(meta),
                 stdlib_dirs=tuple(standard_library_folders()),
                 site_dirs=tuple(site_folders()),

@@ -28,6 +28,7 @@ extern const film_command film_command_report;
 extern const film_command film_command_export;
 extern const film_command film_command_dump;
 extern const film_command film_command_check;
+extern const film_command film_command_scrub;
 
 /* One sentence to the standard error, with the command's name before it. Returns
  * FILM_EXIT_WRONG. */

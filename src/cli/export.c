@@ -123,7 +123,9 @@ run(const film_command *command, int argc, char **argv)
     export_options wanted = {0};
     const film_option options[] = {
         {"to", 't', FILM_OPTION_TEXT, "NAME",
-         "What to write: pstats, dot, svg, collapsed, speedscope, perfetto or chrome.",
+         "What to write: pstats, dot, svg, collapsed, speedscope, perfetto, chrome, "
+         "json "
+         "or xml.",
          &wanted.format, NULL},
         {"output", 'o', FILM_OPTION_TEXT, "OUT",
          "Where to; '-' is the standard output. Without it the recording's name with "
@@ -157,7 +159,7 @@ run(const film_command *command, int argc, char **argv)
 
 const film_command film_command_export = {
     "export",
-    "writes pstats, dot, svg, collapsed, speedscope, perfetto, chrome",
+    "writes pstats, dot, svg, collapsed, speedscope, perfetto, chrome, json, xml",
     "FILE... --to NAME [-o OUT] [--force]",
     "Writes recordings in the formats of other tools:\n"
     "\n"
@@ -168,6 +170,8 @@ const film_command film_command_export = {
     "  speedscope  every call, for https://www.speedscope.app\n"
     "  perfetto    every call as protobuf, for https://ui.perfetto.dev\n"
     "  chrome      every call as JSON, for chrome://tracing\n"
+    "  json        calls and values as a tree, as ObjWatch 0.5 saves it\n"
+    "  xml         the same as XML, as ObjWatch 0.3 saves it\n"
     "\n"
     "Of several recordings (a program and its child processes) pstats, dot, svg and "
     "collapsed add the times up; the others show each process by itself.\n"

@@ -11,18 +11,21 @@
 #include "cli/options.h"
 #include "cli/reading.h"
 #include "export/log.h"
+#include "export/objwatch.h"
 
 /* How often --follow looks for new events: often enough to seem at once. */
 #define FOLLOW_EVERY_NS 100000000
 
 enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_XML };
 
+enum { OBJWATCH_NOT, OBJWATCH_NEW, OBJWATCH_STRICT, OBJWATCH_OLD };
+
 typedef struct log_options {
     film_option_list functions, variables;
     film_option_range events;
     film_option_time from, to, at_least;
     uint64_t thread, depth;
-    size_t format, color;
+    size_t format, color, objwatch;
     bool follow, lines;
 } log_options;
 
@@ -32,6 +35,8 @@ typedef struct log_walk {
     film_duration_filter *filter; /* NULL: every call is long enough */
     film_log_text *text;          /* one of the two, by format */
     film_log_json *json;
+    film_objwatch_text *objwatch; /* instead of both */
+    film_status status;           /* what it said */
 } log_walk;
 
 /* Ctrl-C ends following, not the line that is being written. */
@@ -60,6 +65,12 @@ write_merged(void *context, const film_merged *merged)
 {
     log_walk *walk = context;
 
+    if (walk->objwatch != NULL) {
+        film_status status =
+            film_objwatch_text_write(walk->objwatch, merged, &walk->reading->error);
+        walk->status = walk->status == FILM_OK ? status : walk->status;
+        return;
+    }
     if (film_selection_takes(&walk->selection, merged->recording, merged->event)) {
         if (walk->text != NULL) {
             film_log_text_write(walk->text, &walk->reading->output, merged);
@@ -90,6 +101,7 @@ write_available(log_walk *walk, film_merge *merge)
         if (reading->output.status != FILM_OK) {
             return film_output_flush(&reading->output, &reading->error);
         }
+        FILM_TRY(walk->status);
     }
     return status == FILM_END ? FILM_OK : status;
 }
@@ -190,7 +202,16 @@ write_log(film_reading *reading, const log_options *wanted)
             &reading->set, film_option_time_ns(&wanted->at_least, end_ns), &walk.filter,
             error);
     }
-    if (status == FILM_OK && wanted->format == FORMAT_TEXT) {
+    if (status == FILM_OK && wanted->objwatch != OBJWATCH_NOT) {
+        static const film_objwatch_mode modes[] = {
+            [OBJWATCH_NEW] = FILM_OBJWATCH_FULL,
+            [OBJWATCH_STRICT] = FILM_OBJWATCH_STRICT,
+            [OBJWATCH_OLD] = FILM_OBJWATCH_OLD,
+        };
+        status = film_objwatch_text_new(&reading->set, modes[wanted->objwatch],
+                                        &reading->output, &walk.objwatch, error);
+    }
+    else if (status == FILM_OK && wanted->format == FORMAT_TEXT) {
         bool coloured = film_reading_wants_color(wanted->color);
         status = film_log_text_new(&reading->set, coloured, &walk.text, error);
     }
@@ -201,7 +222,7 @@ write_log(film_reading *reading, const log_options *wanted)
     if (status == FILM_OK && walk.text != NULL) {
         film_log_text_use(walk.text, &walk.selection);
     }
-    if (status == FILM_OK && wanted->format == FORMAT_JSON) {
+    if (status == FILM_OK && walk.objwatch == NULL && wanted->format == FORMAT_JSON) {
         status = film_log_json_new(&reading->set, &walk.json, error);
     }
     if (status == FILM_OK) {
@@ -210,6 +231,10 @@ write_log(film_reading *reading, const log_options *wanted)
                                           &reading->output, error)
                      : write_lines(&walk, wanted, &range);
     }
+    if (status == FILM_OK && walk.objwatch != NULL) {
+        film_objwatch_text_finish(walk.objwatch);
+    }
+    film_objwatch_text_free(walk.objwatch);
     film_log_text_free(walk.text);
     film_log_json_free(walk.json);
     film_duration_filter_free(walk.filter);
@@ -217,9 +242,32 @@ write_log(film_reading *reading, const log_options *wanted)
     return status;
 }
 
+/* ObjWatch's lines are made from all that came before them. */
+static bool
+has_filters(const log_options *wanted)
+{
+    return wanted->format != FORMAT_TEXT || wanted->functions.count > 0 ||
+           wanted->variables.count > 0 || wanted->lines || wanted->depth != 0 ||
+           wanted->at_least.is_given;
+}
+
+/* --objwatch needs no value: it is completed before the options are read. */
+static void
+complete_objwatch(int argc, char **argv)
+{
+    static char complete[] = "--objwatch=0.5";
+
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--objwatch") == 0) {
+            argv[i] = complete;
+        }
+    }
+}
+
 static int
 run(const film_command *command, int argc, char **argv)
 {
+    static const char *const objwatch_forms[] = {"no", "0.5", "strict", "0.3", NULL};
     static const char *const formats[] = {"text", "json", "xml", NULL};
     log_options wanted = {.events = {0, UINT64_MAX}};
     const film_option options[] = {
@@ -253,6 +301,11 @@ run(const film_command *command, int argc, char **argv)
         {"follow", 'F', FILM_OPTION_FLAG, NULL,
          "Go on with a recording that is still being written, until its program ends.",
          &wanted.follow, NULL},
+        {"objwatch", 0, FILM_OPTION_CHOICE, "[=FORM]",
+         "ObjWatch's header and lines: 0.5 (the default), strict (without what "
+         "ObjWatch "
+         "would have missed) or 0.3 (the older form).",
+         &wanted.objwatch, objwatch_forms},
         {"color", 0, FILM_OPTION_CHOICE, "WHEN", "auto, always or never.",
          &wanted.color, film_color_choices},
         {0},
@@ -261,12 +314,18 @@ run(const film_command *command, int argc, char **argv)
     size_t count;
     int code = FILM_EXIT_WRONG;
 
+    complete_objwatch(argc, argv);
     if (film_options_parse(command, options, argc, argv, &count, &code)) {
         code = FILM_EXIT_WRONG;
         if (wanted.format == FORMAT_XML &&
             (wanted.follow || wanted.at_least.is_given)) {
             film_command_fail(command, "--format xml does not go with %s",
                               wanted.follow ? "--follow" : "--min-duration");
+        }
+        else if (wanted.objwatch != OBJWATCH_NOT && has_filters(&wanted)) {
+            film_command_fail(command,
+                              "--objwatch does not go with --format, --function, "
+                              "--variable, --lines, --depth and --min-duration");
         }
         else if (film_reading_open(&reading, command, argv + 1, count)) {
             code = film_reading_close(&reading, write_log(&reading, &wanted));

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export/exporter.h"
 
+#include "export/objwatch.h"
+
 const film_exporter film_exporters[] = {
     {"pstats", "cProfile's statistics, for pstats, snakeviz and gprof2dot", ".pstats",
      film_export_pstats},
@@ -17,6 +19,10 @@ const film_exporter film_exporters[] = {
      ".perfetto-trace", film_export_perfetto},
     {"chrome", "every call as JSON, for chrome://tracing and others", ".trace.json",
      film_export_chrome},
+    {"json", "calls and values as a tree, as ObjWatch 0.5 saves it", ".json",
+     film_export_objwatch_json},
+    {"xml", "the same as XML, as ObjWatch 0.3 saves it", ".xml",
+     film_export_objwatch_xml},
     {NULL, NULL, NULL, NULL},
 };
 

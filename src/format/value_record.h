@@ -31,6 +31,8 @@
 #define FILM_VALUE_REDACTED 2u /* it was taken out */
 #define FILM_VALUE_OBJECT 4u
 #define FILM_VALUE_MEASURED 8u
+#define FILM_VALUE_SLOTS 16u    /* an instance without a __dict__ */
+#define FILM_VALUE_CALLABLE 32u /* its type has a __call__ */
 
 typedef enum film_object_form {
     FILM_OBJECT_SEQUENCE = 1,

@@ -328,19 +328,25 @@ decide(film_code *known, PyCodeObject *code, const film_frame *frame)
                    : file != NULL ? file_stem(file->file)
                                   : NULL;
     char short_name[SHORT_NAME_BYTES];
+    char *qualname = film_text_new(code->co_qualname, false);
     film_code_origin origin;
     const char *shown;
+    bool accepted;
 
-    known->target = false;
-    if (file == NULL || module == NULL) {
+    known->target = known->is_caller = false;
+    if (file == NULL || module == NULL || qualname == NULL) {
         free(module);
+        free(qualname);
         return;
     }
     origin.file = file->file;
     origin.real = file->real;
     origin.module = module;
+    origin.qualname = qualname;
     origin.within = file->file[0] == '<' ? enclosing_file(frame) : NULL;
-    if (!film_targets_accept(&film_the_session.options.targets, &origin)) {
+    accepted = film_targets_accept(&film_the_session.options.targets, &origin);
+    free(qualname);
+    if (!accepted) {
         free(module);
         return;
     }
@@ -357,6 +363,37 @@ decide(film_code *known, PyCodeObject *code, const film_frame *frame)
         film_writer_count_lost(film_the_session.writer, 1);
     }
     free(module);
+}
+
+bool
+film_code_describe_caller(film_code *known, PyCodeObject *code, const film_frame *frame)
+{
+    known_file *file;
+    film_saved_error saved;
+    PyObject *name;
+    char short_name[SHORT_NAME_BYTES];
+    char *module;
+
+    if (!film_the_session.options.callers || known == &no_target) {
+        return false;
+    }
+    if (known->is_caller) {
+        return known->id != UINT32_MAX;
+    }
+    film_compat_save_error(&saved);
+    known->is_caller = true;
+    known->id = UINT32_MAX;
+    file = find_file(film_text_new(code->co_filename, true));
+    name = global_text(frame, film_the_session.name_key);
+    module = name == NULL ? strdup("") : film_text_new(name, false);
+    if (file != NULL && module != NULL) {
+        known->id = describe(
+            code, film_session_short_name(file->file, short_name, sizeof(short_name)),
+            module);
+    }
+    free(module);
+    film_compat_restore_error(&saved);
+    return known->id != UINT32_MAX;
 }
 
 film_code *

@@ -19,6 +19,7 @@ typedef struct film_code {
     const _Py_CODEUNIT *first; /* start of its bytecode, valid while the code lives */
     uint32_t id;               /* the file's number for it */
     bool target;
+    bool is_caller;         /* no target, described because it calls one */
     bool suspends;          /* generator, coroutine or async generator */
     bool initialises;       /* named __init__ */
     struct film_plan *plan; /* owned; NULL: its writes are not recorded */
@@ -34,6 +35,12 @@ extern film_code *film_codes_watched;
  * runs it. Never NULL: when memory is out, an entry that is no target. */
 film_code *
 film_code_register(PyCodeObject *code, const film_frame *frame);
+
+/* Describes code that is no target but calls one, where that is asked for; true when
+ * its id may be used. */
+bool
+film_code_describe_caller(film_code *known, PyCodeObject *code,
+                          const film_frame *frame);
 
 static inline film_code *
 film_code_of(PyCodeObject *code, const film_frame *frame)

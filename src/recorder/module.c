@@ -139,7 +139,7 @@ recorder_start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
         "path",        "replace",    "targets", "excludes", "all",        "c_calls",
         "exceptions",  "ring",       "tick_ns", "level",    "children",   "meta",
         "stdlib_dirs", "site_dirs",  "own_dir", "home",     "line_times", "text_bytes",
-        "items",       "item_depth", NULL,
+        "items",       "item_depth", "callers", NULL,
     };
     film_session_options options = {0};
     film_targets *targets = &options.targets;
@@ -150,12 +150,13 @@ recorder_start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
     long level = 0;
     int line_times = 0;
     unsigned int text_bytes = 0, items = 0, item_depth = 0;
+    int callers = 0;
 
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "U|$pOOpppLLlpOOOUUpIII:start", KEYWORDS(names), &path,
+            args, kwargs, "U|$pOOpppLLlpOOOUUpIIIp:start", KEYWORDS(names), &path,
             &replace, &target_names, &excludes, &all, &c_calls, &exceptions, &ring,
             &tick_ns, &level, &children, &meta, &stdlib_dirs, &site_dirs, &own_dir,
-            &home, &line_times, &text_bytes, &items, &item_depth) ||
+            &home, &line_times, &text_bytes, &items, &item_depth, &callers) ||
         !check_numbers(ring, tick_ns, level)) {
         return NULL;
     }
@@ -163,6 +164,7 @@ recorder_start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
     options.c_calls = c_calls != 0;
     options.exceptions = exceptions != 0;
     options.children = children != 0;
+    options.callers = callers != 0;
     options.ring_bytes = (uint64_t)ring;
     options.tick_ns = (uint32_t)tick_ns;
     options.level = (uint32_t)level;

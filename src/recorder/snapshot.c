@@ -90,9 +90,17 @@ place_items(film_context *context, PyObject *value, film_content content,
     }
 }
 
+static uint32_t
+record_flags(PyObject *value, bool cut)
+{
+    return FILM_VALUE_OBJECT | (cut ? FILM_VALUE_CUT : 0) |
+           (Py_TYPE(value)->tp_dictoffset == 0 ? FILM_VALUE_SLOTS : 0) |
+           (Py_TYPE(value)->tp_call != NULL ? FILM_VALUE_CALLABLE : 0);
+}
+
 /* Takes the record off the buffer: written, unless it equals the last one. */
 static void
-finish_record(film_object *object, uint32_t type_name, bool cut, size_t start)
+finish_record(film_object *object, uint32_t type_name, uint32_t flags, size_t start)
 {
     const uint8_t *body = film_the_snapshot.body.data + start;
     size_t length = film_the_snapshot.body.length - start;
@@ -105,8 +113,7 @@ finish_record(film_object *object, uint32_t type_name, bool cut, size_t start)
     }
     hash = film_hash(body, length);
     if (object->record == 0 || object->body != hash) {
-        object->record = film_keep_value(
-            type_name, FILM_VALUE_OBJECT | (cut ? FILM_VALUE_CUT : 0), body, length);
+        object->record = film_keep_value(type_name, flags, body, length);
         object->body = hash;
     }
     film_the_snapshot.body.length = start;
@@ -157,7 +164,7 @@ film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
     object->busy = false;
     object->renewed = false;
     object->stale = false;
-    finish_record(object, type_name, making.cut, start);
+    finish_record(object, type_name, record_flags(value, making.cut), start);
     film_snapshot_compared(object, value, levels, fingerprint);
     return object;
 }

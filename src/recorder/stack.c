@@ -117,6 +117,59 @@ adopt_all(film_context *context, const unseen_frames *unseen)
     }
 }
 
+/* A caller that is no target is told for the call it makes and then forgotten: its end
+ * is not seen, so no later event may take it for what lies at its address. */
+static bool
+is_outer(const film_stack_entry *entry)
+{
+    return ((uintptr_t)entry->frame & 1) != 0;
+}
+
+static bool
+drop_outer(film_context *context)
+{
+    while (context->top != context->entries && is_outer(context->top)) {
+        if (!film_append_drop(context->thread, 0)) {
+            return false;
+        }
+        context->top--;
+    }
+    return true;
+}
+
+/* Tells where code that is no target stands as it calls one. Its place + 1, or 0. */
+static uint32_t
+adopt_outer(film_context *context, const film_frame *frame)
+{
+    PyObject *code_object;
+    film_code *code;
+    uint64_t serial;
+    uint32_t unit;
+
+    while (frame != NULL && film_frame_is_incomplete(frame)) {
+        frame = film_frame_caller(frame); /* CPython's own, between a class and
+                                             its __init__ */
+    }
+    if (frame == NULL) {
+        return 0;
+    }
+    code_object = film_frame_code(frame);
+    code = film_code_of((PyCodeObject *)code_object, frame);
+    if (code->target ||
+        !film_code_describe_caller(code, (PyCodeObject *)code_object, frame)) {
+        return 0;
+    }
+    unit = film_frame_unit(frame, code->first);
+    serial = film_thread_next_frame(context->thread);
+    if (!film_append_adopt(context->thread, code->id, unit) ||
+        !film_stack_push(context, frame, code_object, code, serial)) {
+        return 0;
+    }
+    context->top->frame = (const film_frame *)((uintptr_t)frame | 1);
+    context->top->suspends = false;
+    return unit + 1;
+}
+
 /* True for a generator that we know and that is not on the stack: it yielded. throw()
  * into one that delegates (yield from) puts it into the chain of callers before its own
  * event comes. */
@@ -181,8 +234,17 @@ film_stack_align(film_context *context, const film_frame *frame)
 {
     const film_frame *frames[NEAR_FRAMES];
     unseen_frames unseen = {.frames = frames, .capacity = NEAR_FRAMES};
+    uint32_t site, outer;
 
-    return align_within(context, frame, &unseen);
+    if (FILM_LIKELY(!film_the_session.options.callers)) {
+        return align_within(context, frame, &unseen);
+    }
+    if (!drop_outer(context)) {
+        return 0;
+    }
+    site = align_within(context, frame, &unseen);
+    outer = adopt_outer(context, film_frame_caller(frame));
+    return outer != 0 ? outer : site;
 }
 
 void

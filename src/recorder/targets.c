@@ -112,12 +112,70 @@ ends_with_parts(const char *path, const char *tail)
     return path_length == tail_length || path[path_length - tail_length - 1] == '/';
 }
 
-/* One name as a person gave it: a module or package, a file, a directory. */
 static bool
-matches_name(const char *name, const film_code_origin *origin)
+ends_with(const char *text, const char *tail)
 {
+    size_t text_length = strlen(text), tail_length = strlen(tail);
+
+    return tail_length <= text_length &&
+           memcmp(text + text_length - tail_length, tail, tail_length) == 0;
+}
+
+/* `qualname` is the first `length` bytes of `symbol`, or defined within that. */
+static bool
+lies_within(const char *qualname, const char *symbol, size_t length)
+{
+    return length > 0 && strncmp(qualname, symbol, length) == 0 &&
+           (qualname[length] == '\0' || qualname[length] == '.');
+}
+
+/* `symbol` is what stands behind the colon of `name`. */
+static bool
+matches_symbol(const char *name, const char *symbol, bool excluding,
+               const film_code_origin *origin)
+{
+    size_t module_length = (size_t)(symbol - 1 - name);
+    size_t length = strlen(symbol);
+
+    if (strncmp(origin->module, name, module_length) != 0 ||
+        origin->module[module_length] != '\0') {
+        return false;
+    }
+    if (symbol[0] == ':') {
+        return !excluding && length > 1; /* a global: the module's code writes it */
+    }
+    if (length > 2 && strcmp(symbol + length - 2, "()") == 0) {
+        return lies_within(origin->qualname, symbol, length - 2);
+    }
+    if (length > 1 && symbol[length - 1] == '.') {
+        return lies_within(origin->qualname, symbol, length - 1);
+    }
+    if (lies_within(origin->qualname, symbol, length)) {
+        return true;
+    }
+    if (!excluding) { /* an attribute: the code of its class writes it */
+        const char *dot = strrchr(symbol, '.');
+        return dot != NULL &&
+               lies_within(origin->qualname, symbol, (size_t)(dot - symbol));
+    }
+    return false;
+}
+
+/* One name as a person gave it: see targets.h. */
+static bool
+matches_name(const char *name, bool excluding, const film_code_origin *origin)
+{
+    const char *colon = strchr(name, ':');
+
     if (name[0] == '\0') {
         return false;
+    }
+    if (colon != NULL && strchr(name, '/') == NULL && name[0] != '<') {
+        return matches_symbol(name, colon + 1, excluding, origin);
+    }
+    if (name[0] == '*') {
+        return name[1] != '\0' &&
+               (ends_with(origin->file, name + 1) || ends_with(origin->real, name + 1));
     }
     if (strcmp(name, origin->file) == 0 ||
         is_module_or_submodule(origin->module, name)) {
@@ -134,10 +192,11 @@ matches_name(const char *name, const film_code_origin *origin)
 }
 
 static bool
-matches_any(const film_string_list *names, const film_code_origin *origin)
+matches_any(const film_string_list *names, bool excluding,
+            const film_code_origin *origin)
 {
     for (size_t index = 0; index < names->count; index++) {
-        if (matches_name(names->items[index], origin)) {
+        if (matches_name(names->items[index], excluding, origin)) {
             return true;
         }
     }
@@ -170,6 +229,17 @@ is_user_code(const film_targets *targets, const film_code_origin *origin)
 }
 
 static bool
+names_user_code(const film_string_list *names)
+{
+    for (size_t index = 0; index < names->count; index++) {
+        if (strcmp(names->items[index], FILM_TARGET_USER_CODE) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
 is_own_code(const film_targets *targets, const film_code_origin *origin)
 {
     const char *own = targets->own_dir;
@@ -182,14 +252,15 @@ is_own_code(const film_targets *targets, const film_code_origin *origin)
 bool
 film_targets_accept(const film_targets *targets, const film_code_origin *origin)
 {
-    if (is_own_code(targets, origin) || matches_any(&targets->excludes, origin)) {
+    if (is_own_code(targets, origin) || matches_any(&targets->excludes, true, origin)) {
         return false;
     }
     if (targets->all) {
         return true;
     }
-    if (targets->targets.count > 0) {
-        return matches_any(&targets->targets, origin);
+    if (targets->targets.count > 0 && matches_any(&targets->targets, false, origin)) {
+        return true;
     }
-    return is_user_code(targets, origin);
+    return (targets->targets.count == 0 || names_user_code(&targets->targets)) &&
+           is_user_code(targets, origin);
 }

@@ -1,5 +1,18 @@
 /* targets.h: which code is recorded.
- * Decided once per code object, in C, from its file and its module's name. User code,
+ * Decided once per code object, in C, from its file, its module's name and its own
+ * qualified name. A target or an exclude is one of
+ *   dir/file.py, dir     a file or folder
+ *   *file.py             every file whose name ends so
+ *   package.module       a module or package with all below it
+ *   module:Class         the code of a class, its methods
+ *   module:Class.attr    as a target the code of the class, where the attribute is
+ *                        written; as an exclude no code (views leave it out)
+ *   module:Class.Inner.  a class in a class: the dot tells it from an attribute
+ *   module:Class.run()   a method, with what is defined in it
+ *   module:run()         a function, the same
+ *   module::NAME         as a target the code of that module; as an exclude no code
+ *   <user code>          as a target: what is recorded where no target is given
+ * User code,
  * the default, is what lies outside the standard library, site-packages and
  * dist-packages; `<string>` and notebook cells belong to it, `<frozen ...>` does not.
  * filmstrip's own Python files are never recorded.
@@ -11,6 +24,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#define FILM_TARGET_USER_CODE "<user code>"
 
 /* A growing list of owned strings. Valid when zeroed. */
 typedef struct film_string_list {
@@ -27,7 +42,7 @@ film_string_list_reset(film_string_list *list);
 
 typedef struct film_targets {
     bool all;
-    film_string_list targets;     /* files, directories, modules or packages */
+    film_string_list targets;     /* names as above */
     film_string_list excludes;    /* the same; they win */
     film_string_list stdlib_dirs; /* directories whose code is not user code */
     film_string_list site_dirs;
@@ -43,11 +58,12 @@ film_targets_reset(film_targets *targets);
 
 /* Where a code object comes from. All borrowed. */
 typedef struct film_code_origin {
-    const char *file;   /* co_filename */
-    const char *real;   /* its resolved path, or the same where it has none */
-    const char *module; /* __name__ of its globals */
-    const char *within; /* for `<string>` and the like: the resolved __file__ of its
-                           globals, or NULL */
+    const char *file;     /* co_filename */
+    const char *real;     /* its resolved path, or the same where it has none */
+    const char *module;   /* __name__ of its globals */
+    const char *qualname; /* co_qualname */
+    const char *within;   /* for `<string>` and the like: the resolved __file__ of its
+                             globals, or NULL */
 } film_code_origin;
 
 bool

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-COMMANDS = ("run", "info", "log", "report", "export", "dump", "check")
+COMMANDS = ("run", "info", "log", "report", "export", "dump", "check", "scrub")
 
 FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROGRAM = re.compile(r"# (\w+\.py)\n")

@@ -1,0 +1,121 @@
+"""%load_ext filmstrip and %%film, with a stand-in for IPython's shell (and with IPython
+itself where it is installed)."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+SHELL = """
+    import types
+
+    class Shell:
+        def __init__(self):
+            self.magics_manager = types.SimpleNamespace(magics={"cell": {}})
+            self.namespace = {"__name__": "cells"}
+
+        def register_magic_function(self, function, magic_kind, magic_name):
+            self.magics_manager.magics[magic_kind][magic_name] = function
+
+        def run_cell(self, cell):
+            try:
+                exec(compile(cell, "<ipython-input-1>", "exec"), self.namespace)
+            except Exception as error:
+                print("shown:", error)
+                return types.SimpleNamespace(success=False)
+            return types.SimpleNamespace(success=True)
+
+        def cell(self, line, text):
+            self.magics_manager.magics["cell"]["film"](line, text)
+
+    import filmstrip
+    shell = Shell()
+    filmstrip.load_ipython_extension(shell)
+"""
+
+
+def run(runner, text):
+    import textwrap
+
+    return runner.plain(textwrap.dedent(SHELL) + textwrap.dedent(text))
+
+
+def test_a_cell_is_recorded_and_its_log_shown(runner, dump):
+    result = run(
+        runner,
+        """
+        shell.cell("", "def f(n):\\n    return n + 1\\nx = f(1)\\n")
+        assert shell.namespace["x"] == 2
+        assert filmstrip.recording() is None
+        shell.cell("", "f(2)")
+        """,
+    )
+    assert (result.rc, result.stderr) == (0, ""), result.stderr
+    assert "run cells.f" in result.stdout
+    assert "filmstrip log cell.film" in result.stdout
+    calls = [
+        e["function"] for e in dump(runner.folder / "cell.film") if e["kind"] == "call"
+    ]
+    assert calls[-2:] == ["cells.<module>", "cells.f"]
+    assert (runner.folder / "cell-2.film").exists()
+
+
+def test_options_of_the_magic(runner):
+    result = run(
+        runner,
+        """
+        shell.cell("mine.film --level calls --quiet", "x = 1")
+        shell.cell("mine.film --force --objwatch", "def f(): pass\\nf()")
+        for line in ("--level nothing", "--unknown", "a b"):
+            try:
+                shell.cell(line, "x = 2")
+            except ValueError as error:
+                assert len(str(error).splitlines()) == 1
+            else:
+                raise AssertionError(line)
+        assert shell.namespace["x"] == 1
+        assert filmstrip.recording() is None
+        """,
+    )
+    assert (result.rc, result.stderr) == (0, ""), result.stderr
+    assert (runner.folder / "mine.film").exists()
+    assert "# ObjWatch Log" in result.stdout
+    assert len(list(runner.folder.glob("*.film"))) == 1
+
+
+def test_an_error_in_the_cell(runner):
+    result = run(
+        runner,
+        """
+        try:
+            shell.cell("", "1 / 0")
+        except Exception as error:
+            assert error._render_traceback_() == []
+        else:
+            raise AssertionError
+        assert filmstrip.recording() is None
+        filmstrip.unload_ipython_extension(shell)
+        assert shell.magics_manager.magics["cell"] == {}
+        """,
+    )
+    assert (result.rc, result.stderr) == (0, ""), result.stderr
+    assert "shown: division by zero" in result.stdout
+    assert "raise" in result.stdout
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("IPython") is None, reason="IPython is not installed"
+)
+def test_in_ipython(runner):
+    result = runner.plain(
+        """
+        from IPython.testing.globalipapp import start_ipython
+        shell = start_ipython()
+        shell.run_line_magic("load_ext", "filmstrip")
+        result = shell.run_cell("%%film one.film\\ndef f(): return 7\\nvalue = f()")
+        assert result.success and shell.user_ns["value"] == 7
+        """
+    )
+    assert result.rc == 0, result.stderr
+    assert "run __main__.f" in result.stdout
