@@ -90,6 +90,20 @@ def literal(value, depth=DEPTH):
     return f"deque([{text}]{limit})"
 
 
+LIVING = (
+    types.GeneratorType,
+    types.CoroutineType,
+    types.AsyncGeneratorType,
+    types.FrameType,
+    types.TracebackType,
+)
+
+
+def is_alive(kind):
+    """Its death runs code, or it holds frames: never kept."""
+    return kind in LIVING or type.__subclasscheck__(BaseException, kind)
+
+
 class Values:
     """Tells values; gives containers and instances their numbers."""
 
@@ -102,7 +116,7 @@ class Values:
         kind = type(value)
         length = len(value) if kind in CONTAINERS else None
         identity = None
-        if kind not in SCALARS and self.keep is not None:
+        if self.keep is not None and kind not in SCALARS and not is_alive(kind):
             identity = self.keep.setdefault(id(value), (len(self.keep) + 1, value))[0]
         return [type_name(value), literal(value), length, identity]
 

@@ -79,6 +79,7 @@ def compare_program(path, film, states=True, keep=True):
     with open(path, encoding="utf-8") as file:
         code_of = lambda: compile(source, path, "exec", dont_inherit=True)  # noqa: E731
         source = file.read()
+    keep = keep and "__del__" not in source and "weakref." not in source
     gc.collect()
     gc.disable()
     try:
