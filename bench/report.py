@@ -220,7 +220,7 @@ def markdown(results: dict) -> str:
     machine = results["machine"]
     sections = results["sections"]
     settings: dict = {}
-    for name in ("memory", "film", "idle", "times"):  # the last word is the times'
+    for name in ("values", "memory", "film", "idle", "times"):  # the last: the times'
         settings |= sections.get(name, {}).get("settings", {})
     for name, prefix in (("film", "film_"), ("idle", "idle_")):
         own = sections.get(name, {}).get("settings", {})

@@ -42,6 +42,7 @@ SAVED = ("richards", "go", "asyncio")  # VizTracer's save takes long
 class Settings:
     def __init__(self, quick: bool, priority: bool) -> None:
         self.priority = priority
+        self.quick = quick
         self.rounds = 1 if quick else 3
         self.runs = 2 if quick else 4
         self.recorded_seconds = 1.0

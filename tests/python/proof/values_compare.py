@@ -164,6 +164,10 @@ def item_differs(model, item, identities):
     if model[3:5] != item[3:5]:
         return "another variable"
     why = differs(model[5], item[5], identities)
+    # What a property or a __setattr__ took may be told without its value: it is the
+    # argument of a method that is recorded itself.
+    if why == "not recorded" and model[8].get("via") and item[8].get("via"):
+        why = None
     if why:
         return f"value: {why}"
     if model[6] is not None or item[6] is not None:
@@ -199,10 +203,10 @@ class State:
         if serial is None:
             return ("text", None if value.get("cut") else value.get("text"))
         kind = short(value.get("type"))
-        if kind in SEQUENCES or kind in ("dict", "bytearray"):
-            self.objects[serial] = self.content(kind, value)
-        else:
+        if kind not in SEQUENCES and kind not in ("dict", "bytearray"):
             self.objects[serial] = None
+        elif value.get("cut") or "items" in value or not is_name(value.get("text")):
+            self.objects[serial] = self.content(kind, value)
         return ("object", serial)
 
     def content(self, kind, value):
@@ -211,7 +215,8 @@ class State:
         items = value.get("items")
         if items is not None:
             if kind == "dict":
-                return (kind, [(self.key(p), self.reference(p[1])) for p in map(pair, items)])
+                pairs = [(self.reference(key), self.reference(v)) for key, v in items]
+                return (kind, pairs)
             if kind != "bytearray":
                 limit = None
                 if kind == "deque" and "maxlen=" in (value.get("text") or ""):
@@ -221,10 +226,6 @@ class State:
             return self.parsed(kind, evaluate(value.get("text")))
         except (SyntaxError, NameError, TypeError, ValueError):
             return None
-
-    def key(self, pair):
-        reference = self.reference(pair[0])
-        return reference
 
     def parsed(self, kind, content):
         def plain(item):
@@ -348,11 +349,9 @@ class State:
         return list(content[1])
 
 
-def pair(item):
-    """A dict's item, however it is told."""
-    if isinstance(item, dict):
-        return (item["key"], item["value"])
-    return tuple(item)
+def is_name(text):
+    """<list #7>: told by its serial alone, its content stays as it was told before."""
+    return text is not None and text.startswith("<") and text.endswith(">")
 
 
 def in_literal(value):
