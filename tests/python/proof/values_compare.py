@@ -548,9 +548,38 @@ class Walk:
         return "\n".join(lines)
 
 
+def brief_value(value):
+    """A value of either side in a few letters."""
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        text, serial = value[1] or f"<{value[0]}>", value[3]
+    else:
+        text, serial = value.get("text"), value.get("object")
+        text = f"{text}{' cut' if value.get('cut') else ''}"
+    return f"{text[:120]}{'' if serial is None else f' #{serial}'}"
+
+
 def brief(item):
-    text = repr(item)
-    return text if len(text) < 400 else text[:400] + " ..."
+    """An item of either side, to be read by a person."""
+    kind, frame, line = item[:3]
+    if kind == "call":
+        values = ", ".join(f"{n}={brief_value(v)}" for n, v in item[3].items())
+        return f"{frame} call {line}({values})"
+    if kind == "line":
+        return f"{frame} line {line}"
+    if kind == "change":
+        before = item[3].get("length_before")
+        return f"{frame} {line}: change {brief_value(item[3]['value'])} was {before}"
+    if kind in ("return", "yield"):
+        return f"{frame} {line}: {kind} {brief_value(item[3])}"
+    place = item[4]
+    if item[3] == "item":
+        place = f"({brief_value(item[6])})[{brief_value(item[7])}]"
+    elif item[3] == "attribute":
+        place = f"({brief_value(item[6])}).{item[4]}"
+    marks = " ".join(f"{k}={v}" for k, v in item[8].items())
+    return f"{frame} {line}: {kind} {item[3]} {place} {brief_value(item[5])} {marks}"
 
 
 def compare(truth_streams, events, states=True, module="generated"):
