@@ -140,6 +140,17 @@ def differs(model, value, identities, content=True):
     return identities.check(value.get("object"), identity)
 
 
+def is_late(model, value, identities):
+    """A container is read when its line ends: it may have been changed by then, where
+    the line goes on after the store. What the state at the next line shows is right."""
+    return (
+        value is not None
+        and value.get("object") is not None
+        and short(value.get("type")) in (*SEQUENCES, "dict", "bytearray")
+        and differs(model, value, identities, content=False) is None
+    )
+
+
 def item_differs(model, item, identities):
     """As differs, for items of a stream; the kind alone decides what is looked at."""
     if model[:2] != item[:2]:
@@ -164,6 +175,9 @@ def item_differs(model, item, identities):
     if model[3:5] != item[3:5]:
         return "another variable"
     why = differs(model[5], item[5], identities)
+    if why and kind == "set" and is_late(model[5], item[5], identities):
+        item[8]["late"] = True
+        why = None
     # What a property or a __setattr__ took may be told without its value: it is the
     # argument of a method that is recorded itself.
     if why == "not recorded" and model[8].get("via") and item[8].get("via"):
@@ -291,9 +305,9 @@ class State:
                 except (Unknown, SyntaxError, NameError, TypeError, ValueError):
                     self.objects[serial] = None
                 except (IndexError, KeyError):
-                    raise Difference(
-                        f"item {key} is not in what the film told of object {serial}"
-                    ) from None
+                    # The line changed it before in another way, which is told when
+                    # the line ends: if it is not, the state there is unknown.
+                    self.objects[serial] = None
 
     def write_item(self, serial, key, reference):
         content = self.objects[serial]
@@ -483,6 +497,8 @@ class Walk:
 
     def matched(self, model, item):
         self.compared[item[0]] += 1
+        if len(item) > 8 and item[8].get("late"):
+            self.compared["late"] += 1
         self.state.apply(item)
         self.found += 1
         if item[0] == "line" and self.states:

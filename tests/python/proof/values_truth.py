@@ -21,7 +21,8 @@ A line's locals are those that changed since the frame's last line. A value is
 scalars, else None; identity is the number of a container or instance, else None.
 Numbers are never given twice as long as `keep` holds: then every object lives on, so a
 program that looks at deaths must have it off, and identities are not told.
-Marks: "optional" (the compiler's own store, which the source does not show), "via" (a
+Marks: "optional" (the compiler's own store, which the source does not show, or one to a
+slice of a container, which a film tells as a change of it), "via" (a
 property, a __setattr__, a __setitem__ took it), "since": index in the stream from which
 on it may be told (code of the program ran within the store).
 """
@@ -42,6 +43,11 @@ SEQUENCES = (list, tuple, set, frozenset, collections.deque)
 CONTAINERS = (*SEQUENCES, dict, bytearray)
 # What the compiler writes for itself; readers never see them.
 COMPILERS_NAMES = {"__classdict__", "__conditional_annotations__", "__classdictcell__"}
+# What it writes into a class: it may be told, and need not be.
+OF_CLASSES = {
+    *("__module__", "__qualname__", "__firstlineno__", "__static_attributes__"),
+    *("__classcell__", "__type_params__", "__annotate__", "__annotate_func__"),
+}
 
 
 # --- values ------------------------------------------------------------------------
@@ -475,6 +481,8 @@ class Truth:
             scope = "global"
         elif name.endswith("NAME"):
             scope = "class" if facts.is_class else "global"
+            if facts.is_class and label in OF_CLASSES:
+                marks["optional"] = True
             flexible = type(frame.f_locals) is not dict if facts.is_class else False
         elif name.endswith("ATTR"):
             scope = "attribute"
@@ -489,8 +497,16 @@ class Truth:
             else:
                 key, owner = stack(1), stack(2)
             flexible = type(owner) not in CONTAINERS or type(key) not in SCALARS
+            if type(key) is slice and type(owner) in CONTAINERS:
+                # Told as a change of the object; the state at the next line proves it.
+                marks["optional"] = True
+                flexible = False
         if flexible:
             marks["via"] = True
+        if scope in ("attribute", "item"):
+            # A finaliser of what was there before may run within it; a film reads such
+            # a store off the stack and tells it when it has happened.
+            flexible = True
         items = []
         for index, variable in enumerate(store.names):
             if deleting:
