@@ -166,7 +166,8 @@ def item_differs(model, item, identities):
             if why:
                 return f"argument {name}: {why}"
         return None
-    if model[2] != item[2]:
+    # A store of the compiler's at the end of a handler may have no line of its own.
+    if model[2] != item[2] and model[2] is not None:
         return f"line {item[2]} for {model[2]}"
     if kind == "line":
         return None
@@ -232,10 +233,7 @@ class State:
                 pairs = [(self.reference(key), self.reference(v)) for key, v in items]
                 return (kind, pairs)
             if kind != "bytearray":
-                limit = None
-                if kind == "deque" and "maxlen=" in (value.get("text") or ""):
-                    limit = evaluate(value["text"]).maxlen
-                return (kind, [self.reference(item) for item in items], limit)
+                return (kind, [self.reference(item) for item in items])
         try:
             return self.parsed(kind, evaluate(value.get("text")))
         except (SyntaxError, NameError, TypeError, ValueError):
@@ -249,7 +247,7 @@ class State:
             return (kind, [(plain(k), plain(v)) for k, v in content.items()])
         if kind == "bytearray":
             return (kind, content)
-        return (kind, [plain(item) for item in content], getattr(content, "maxlen", None))
+        return (kind, [plain(item) for item in content])
 
     def text_of(self, reference, depth=4):
         """Its literal, from what the film told last of each object in it."""
@@ -271,7 +269,7 @@ class State:
             ]
             return "{" + ", ".join(pairs) + "}"
         items = [self.text_of(item, depth - 1) for item in content[1]]
-        return in_brackets(kind, items, content[2])
+        return in_brackets(kind, items)
 
     # --- events ---
 
@@ -376,11 +374,11 @@ def in_literal(value):
         return "{" + ", ".join(pairs) + "}"
     if kind in SEQUENCES:
         items = [in_literal(item) for item in value]
-        return in_brackets(kind, items, getattr(value, "maxlen", None))
+        return in_brackets(kind, items)
     return repr(value)
 
 
-def in_brackets(kind, items, limit=None):
+def in_brackets(kind, items):
     text = ", ".join(items)
     if kind == "list":
         return f"[{text}]"
@@ -390,7 +388,7 @@ def in_brackets(kind, items, limit=None):
         return f"{{{text}}}" if items else "set()"
     if kind == "frozenset":
         return f"frozenset({{{text}}})" if items else "frozenset()"
-    return f"deque([{text}]" + (")" if limit is None else f", maxlen={limit})")
+    return f"deque([{text}])"
 
 
 def same_text(model, text):

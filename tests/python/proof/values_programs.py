@@ -651,10 +651,9 @@ class Maker:
         self.emit(1, "def work(k, out):")
         self.emit(2, "for i in range(3): k += i; out.append(k)")
         self.emit(2, "o = Plain(k); o.x = k; out[0] = o.add(k).x")
-        self.emit(1, "outs = [[], []]")
-        self.emit(1, "workers = [threading.Thread(target=work, args=(k, outs[k]), name=f'worker {a} {k}') for k in (0, 1)]")
+        self.emit(1, "workers = [threading.Thread(target=work, args=(k, []), name=f'worker {a} {k}') for k in (0, 1)]")
         self.emit(1, "for worker in workers: worker.start(); worker.join()")
-        self.emit(1, "return len(outs)")
+        self.emit(1, "return len(workers)")
         self.functions.append("threads")
 
     def program(self, functions=4):

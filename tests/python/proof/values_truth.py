@@ -92,8 +92,7 @@ def literal(value, depth=DEPTH):
         return f"{{{text}}}" if items else "set()"
     if kind is frozenset:
         return f"frozenset({{{text}}})" if items else "frozenset()"
-    limit = "" if value.maxlen is None else f", maxlen={value.maxlen}"
-    return f"deque([{text}]{limit})"
+    return f"deque([{text}])"  # its limit is no content
 
 
 LIVING = (
