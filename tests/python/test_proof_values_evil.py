@@ -138,12 +138,12 @@ def life():
     return D(9)
 
 def each(v):
-    local = v
-    other = local
+    bitten = v
+    other = bitten
     pair = (v, [v])
     listed = [v, v]; listed.append(v); listed[0] = v
     table = {"k": v}; table["m"] = v; table["k"] = pair
-    holder = Described(); holder.a = v; holder.b = listed; holder.a = local
+    holder = Described(); holder.a = v; holder.b = listed; holder.a = bitten
     def inner():
         nonlocal other
         other = v
@@ -152,7 +152,7 @@ def each(v):
     global GLOBAL
     GLOBAL = v
     for item in (v,): pass
-    del local
+    del bitten
     return v
 
 def raising(v):
@@ -234,7 +234,7 @@ def test_sixty_dunders(runner, mode):
     each = [
         event["value"]["type"].rpartition(".")[2]
         for event in dump_events(recorded.film)
-        if event["kind"] == "set" and event.get("name") == "local"
+        if event["kind"] == "set" and event.get("name") == "bitten"
     ]
     kinds = ["Evil", "Meta", "Plain", "Slotted", "Error", "Evillist", "Evildict", "Evilstr", "Evilint"]  # fmt: skip
     assert set(kinds) <= set(each), sorted(set(each))
@@ -295,7 +295,7 @@ gc.collect()
 before = len(gc.get_objects())
 for n in range(200): f(n)
 gc.collect()
-print(len(gc.get_objects()) - before)
+print(len(gc.get_objects()) - before > 20)
 """
 
 

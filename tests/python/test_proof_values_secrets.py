@@ -157,7 +157,7 @@ def test_planted_secrets_are_not_in_the_film(runner, ways):
 
 def test_the_search_can_find(runner):
     """The same search, for values whose names are harmless: they are in the film."""
-    text, planted = plant(["harmless"], ["local", "key", "attribute", "nested", "argument"])  # fmt: skip
+    text, planted = plant(["harmless"], ["local", "key", "attribute", "literal", "argument"])  # fmt: skip
     runner.write(HIDDEN, "hidden_source.py")
     (runner.folder / "planted.json").write_text(json.dumps(planted))
     text = "from hidden_source import hidden\n" + text
