@@ -250,9 +250,15 @@ class Code:
                 following = (
                     instructions[index + 1] if index + 1 < len(instructions) else None
                 )
-                self.stores[instruction.offset] = Store(
-                    instruction, depth, lines, following
-                )
+                store = Store(instruction, depth, lines, following)
+                self.stores[instruction.offset] = store
+                # 3.11 tells of the first EXTENDED_ARG only, not of what it extends.
+                before = index - 1
+                while VERSION < (3, 12) and before >= 0:
+                    if instructions[before].opname != "EXTENDED_ARG":
+                        break
+                    self.stores[instructions[before].offset] = store
+                    before -= 1
         cells = [name for name in code.co_cellvars if name not in code.co_varnames]
         self.locals = len(code.co_varnames) + len(cells) + len(code.co_freevars)
         self.is_class = code.co_flags & 0x3 == 0 and code.co_name != "<module>"
