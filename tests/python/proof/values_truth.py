@@ -323,6 +323,13 @@ def inherited(kind, name):
     return None
 
 
+HEAP_TYPE = 1 << 9
+KEPT_BY_CLASSES = {
+    *("__module__", "__doc__", "__name__", "__qualname__", "__bases__"),
+    *("__abstractmethods__", "__annotations__", "__type_params__", "__annotate__"),
+}
+
+
 def took_over(owner, name, deleting):
     """Whether code or a descriptor stands between the store and where it is kept."""
     kind = type(owner)
@@ -331,11 +338,14 @@ def took_over(owner, name, deleting):
     method = inherited(kind, "__delattr__" if deleting else "__setattr__")
     if type(method) is types.FunctionType:
         return True
-    if type.__subclasscheck__(type, kind):
+    if type.__subclasscheck__(type, kind) and name not in KEPT_BY_CLASSES:
         return False  # a class: what its metaclass does is not looked at
     found = inherited(kind, name)
-    if found is None or type(found) is types.MemberDescriptorType:
+    if found is None:
         return False
+    if type(found) is types.MemberDescriptorType:
+        # A slot of the program's, unless the type is written in C (function.__doc__).
+        return not type.__dict__["__flags__"].__get__(kind) & HEAP_TYPE
     return inherited(type(found), "__set__") is not None
 
 
@@ -486,7 +496,7 @@ class Truth:
             scope = "global"
         elif name.endswith("NAME"):
             scope = "class" if facts.is_class else "global"
-            if facts.is_class and label in OF_CLASSES:
+            if label in OF_CLASSES:
                 marks["optional"] = True
             flexible = type(frame.f_locals) is not dict if facts.is_class else False
         elif name.endswith("ATTR"):

@@ -102,7 +102,7 @@ def compare_program(path, film, states=True, keep=True):
         raise values_compare.Difference(
             f"the recorder changed the program: {bare} {recorded}"
         )
-    counts = values_compare.compare(truth.streams, read_film(film), states, MODULE)
+    counts = values_compare.compare(truth.streams, read_film(film), states)
     os.unlink(film)
     return counts
 
