@@ -297,7 +297,6 @@ def test_the_truth_of_a_small_program(tmp_path):
         ("set", "item", "1", "2"),
         ("set", "local", "l", "[1]"),
         ("set", "item", "0", "5"),
-        ("set", "item", "slice(1, None, None)", "(6, 7)"),
         ("delete", "item", "0", None),
         ("set", "local", "error", None),
         ("set", "local", "z", "1"),
