@@ -72,9 +72,9 @@ static PyType_Spec callback_spec = {
 };
 
 static const char *const event_names[] = {
-    "PY_START", "PY_RESUME", "PY_RETURN", "PY_YIELD",
-    "PY_THROW", "PY_UNWIND", "RAISE",     "EXCEPTION_HANDLED",
-    "LINE", /* the last: only where lines are asked for */
+    "PY_START",  "PY_RESUME", "PY_RETURN",         "PY_YIELD", "PY_THROW",
+    "PY_UNWIND", "RAISE",     "EXCEPTION_HANDLED", "LINE", /* the last: only where lines
+                                                              are asked for */
 };
 
 #define TOOL 3

@@ -112,8 +112,13 @@ def measure_peers(bench) -> Iterator[dict]:
                 continue
             runs = bench.settings.runs if tool == "values" else 1
             answer = bench.child(
-                *(python,), do="time", workload=PEER_WORKLOAD, runs=runs, once=tool in PEERS, **request
-            )  # fmt: skip
+                python,
+                do="time",
+                workload=PEER_WORKLOAD,
+                runs=runs,
+                once=tool in PEERS,
+                **request,
+            )
             if answer is None:
                 continue
             ratio = summary.best_ratio([answer], "thread")
@@ -191,7 +196,9 @@ def measure_log(bench) -> Iterator[dict]:
 
 
 def summarise(raw: list[dict]) -> dict:
-    groups = {what: answers for (what,), answers in summary.grouped(raw, "what").items()}
+    groups = {
+        what: answers for (what,), answers in summary.grouped(raw, "what").items()
+    }
     times = groups.get("time", [])
     figures: dict = {"clock": summary.choose_clock(times), "pythons": {}}
     for (python,), answers in summary.grouped(times, "python").items():
@@ -301,7 +308,8 @@ def compare(bars, figures: dict) -> None:
         if figures["clock"] == "thread" and means.get("values"):
             wall = means["values"]["wall_ratio"]
             notes.append(f"without a core to spare {wall:.2f}x on the wall")
-        bars.at_most(f"{python}, every value recorded, over the bare program", limit, value, "x", "; ".join(notes))  # fmt: skip
+        title = f"{python}, every value recorded, over the bare program"
+        bars.at_most(title, limit, value, "x", "; ".join(notes))
     for python, tools in figures["peers"].items():
         others = {name: tools[name]["seconds"] for name in PEERS if name in tools}
         if others and "values" in tools:
@@ -311,7 +319,8 @@ def compare(bars, figures: dict) -> None:
                 TIMES_QUICKER,
                 others[quickest] / tools["values"]["seconds"],
                 "",
-                f"{NAMES[quickest]}, {tools[quickest]['ratio']:,.0f}x over the bare program",
+                f"{NAMES[quickest]}, {tools[quickest]['ratio']:,.0f}x over the bare "
+                "program",
             )
     compare_memory(bars, figures["memory"])
     sizes = {
@@ -381,8 +390,12 @@ def markdown(figures: dict, table) -> list[str]:
         rows = [
             [
                 python,
-                row["workload"] + (f", {row['threads']} threads" if row["threads"] else ""),
-                *(f"{row[key] / MIB:.1f} MiB" for key in ("bare", "recorded", "growth")),
+                row["workload"]
+                + (f", {row['threads']} threads" if row["threads"] else ""),
+                *(
+                    f"{row[key] / MIB:.1f} MiB"
+                    for key in ("bare", "recorded", "growth")
+                ),
             ]
             for python, part in figures["memory"].items()
             for row in part

@@ -209,9 +209,7 @@ def test_cpythons_own_tests(level, file, tmp_path):
         assert recorded.returncode == plain.returncode, recorded.stdout[-2000:]
     # It was recorded, every process of it, and every film is whole.
     assert film.exists()
-    calls = (
-        films.count_kinds(film)["call"] if film.stat().st_size < 8_000_000 else 1000
-    )
+    calls = films.count_kinds(film)["call"] if film.stat().st_size < 8_000_000 else 1000
     assert calls > 500
     for path in films.film_paths(film.parent)[:40]:
         if path != film and not os.path.getsize(path):

@@ -220,7 +220,17 @@ def test_sixty_dunders(runner, mode):
     plain = runner.plain(BITE, mode)
     assert plain.rc == 0, plain.stderr
     # Nothing of what bites is called by the program itself.
-    for name in ("__repr__", "__eq__", "__len__", "__class__", "meta repr", "shape", "__dict__", "descriptor get", "key repr"):
+    for name in (
+        "__repr__",
+        "__eq__",
+        "__len__",
+        "__class__",
+        "meta repr",
+        "shape",
+        "__dict__",
+        "descriptor get",
+        "key repr",
+    ):
         assert f"'{name}'" not in plain.stdout, name  # fmt: skip
     assert "('key hash'" in plain.stdout and plain.stdout.endswith(" False\n")
     recorded = runner.record(None, mode, options=LEVEL)

@@ -181,9 +181,7 @@ def forget_a_change(events, chance):
 
 def change_an_argument(events, chance):
     places = [
-        i
-        for i, event in enumerate(events)
-        if event["kind"] == "call" and event["args"]
+        i for i, event in enumerate(events) if event["kind"] == "call" and event["args"]
     ]
     arguments = events[chance.choice(places)]["args"]
     arguments[next(iter(arguments))] = {"type": "int", "text": "-12345"}

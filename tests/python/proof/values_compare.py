@@ -561,9 +561,7 @@ class Walk:
             try:
                 found = self.state.text_of(reference)
             except Unknown:
-                raise Difference(
-                    f"{name} is {text}, the film does not tell"
-                ) from None
+                raise Difference(f"{name} is {text}, the film does not tell") from None
             if not same_text(text, found):
                 raise Difference(f"state: {name} is {text}, the film has {found}")
             self.compared["state"] += 1

@@ -50,12 +50,17 @@ def use_textwrap(module):
 
 def use_tokenize(module):
     text = "def f(a, *b):\n    return a + len(b)  # x\n"
-    return [token.string for token in module.generate_tokens(io.StringIO(text).readline)]
+    return [
+        token.string for token in module.generate_tokens(io.StringIO(text).readline)
+    ]
 
 
 def use_dataclasses(module):
     made = module.make_dataclass(
-        "Point", [("x", int), ("y", int, module.field(default=2))], frozen=True, order=True
+        "Point",
+        [("x", int), ("y", int, module.field(default=2))],
+        frozen=True,
+        order=True,
     )
     point = made(1)
     return module.asdict(point), module.replace(point, y=5) > point, repr(point)
@@ -85,13 +90,22 @@ def use_heapq(module):
 
 def use_fractions(module):
     one = module.Fraction(3, 4)
-    return str(one + module.Fraction("1/3")), str(one**2), float(one), one.limit_denominator(2)
+    return (
+        str(one + module.Fraction("1/3")),
+        str(one**2),
+        float(one),
+        one.limit_denominator(2),
+    )
 
 
 def use_pydecimal(module):
     context = module.Context(prec=12)
     two = module.Decimal("2.5")
-    return str(context.divide(two, module.Decimal(3))), str(two.sqrt(context)), str(two * two)
+    return (
+        str(context.divide(two, module.Decimal(3))),
+        str(two.sqrt(context)),
+        str(two * two),
+    )
 
 
 def use_shlex(module):
@@ -112,7 +126,9 @@ def use_pprint(module):
 
 
 def use_string(module):
-    return module.Template("$a and ${b} $$").substitute(a=1, b=2), module.capwords("a bc")
+    return module.Template("$a and ${b} $$").substitute(a=1, b=2), module.capwords(
+        "a bc"
+    )
 
 
 def use_fnmatch(module):
@@ -132,7 +148,11 @@ def use_collections(module):
     order.move_to_end("a")
     chain = module.ChainMap({"a": 1}, {"b": 2})
     point = module.namedtuple("Point", "x y")(1, 2)
-    return counter.most_common(2), list(chain.items()) and len(chain), point._replace(x=3)
+    return (
+        counter.most_common(2),
+        list(chain.items()) and len(chain),
+        point._replace(x=3),
+    )
 
 
 def use_calendar(module):
@@ -143,17 +163,30 @@ def use_random(module):
     chance = module.Random(5)
     deck = list(range(8))
     chance.shuffle(deck)
-    return deck, chance.sample(deck, 3), chance.choices("ab", k=3), round(chance.gauss(), 6)
+    return (
+        deck,
+        chance.sample(deck, 3),
+        chance.choices("ab", k=3),
+        round(chance.gauss(), 6),
+    )
 
 
 def use_ast(module):
     tree = module.parse("def f(a=1):\n    return [x for x in a if x]\n")
-    return module.unparse(tree), len(list(module.walk(tree))), module.literal_eval("{'a': (1, 2)}")
+    return (
+        module.unparse(tree),
+        len(list(module.walk(tree))),
+        module.literal_eval("{'a': (1, 2)}"),
+    )
 
 
 def use_ipaddress(module):
     net = module.ip_network("10.0.0.0/29")
-    return [str(host) for host in net.hosts()], str(module.ip_address("::1")), net.overlaps(net)
+    return (
+        [str(host) for host in net.hosts()],
+        str(module.ip_address("::1")),
+        net.overlaps(net),
+    )
 
 
 def use_functools(module):
@@ -174,7 +207,9 @@ def use_contextlib(module):
 
 
 def use_graphlib(module):
-    return list(module.TopologicalSorter({"d": {"b", "c"}, "b": {"a"}}).static_order())[0]
+    return list(module.TopologicalSorter({"d": {"b", "c"}, "b": {"a"}}).static_order())[
+        0
+    ]
 
 
 def use_reprlib(module):
@@ -261,10 +296,11 @@ def load(name, path):
 def compare(name, folder, film):
     """Loads the module bare, under the truth and under the recorder, and uses it; the
     values of its own code must be the same."""
-    import filmstrip
     import values_compare
     import values_truth
     from values_worker import read_film
+
+    import filmstrip
 
     original = importlib.import_module(name)
     with open(original.__file__, encoding="utf-8") as file:

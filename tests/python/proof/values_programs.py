@@ -193,7 +193,7 @@ def hidden_call(function, *args):
 """, "hidden", "exec"))
 '''
 
-MAIN = '''
+MAIN = """
 def main():
     results = []
     for function in FUNCTIONS:
@@ -211,7 +211,7 @@ def main():
     print(results, COUNT, len(BOARD), len(SHELF))
 
 main()
-'''
+"""
 
 INTS = list("abcn")
 START = {
@@ -423,7 +423,9 @@ class Maker:
         return self.pick(f"{v} = 1; del {v}; {v} = 0", f"{v} = 5; del {v}; {v} = 2", "z = 1; del z", "del zz", f"{self.new_name()} = z = 1; del z")  # fmt: skip
 
     def global_write(self):
-        return self.pick("COUNT += 1", "COUNT = a", "LATE = a; del LATE", f"LATE = {self.value()}")
+        return self.pick(
+            "COUNT += 1", "COUNT = a", "LATE = a; del LATE", f"LATE = {self.value()}"
+        )
 
     def other(self):
         v = self.pick(*INTS)
@@ -560,7 +562,16 @@ class Maker:
             self.block(indent + 1, depth + 1)
 
     def match(self, indent, v):
-        subject = self.pick("[plus(1), 2]", "{'k': 2, 'z': 3}", "3", self.number(), "o", "(1, (2, 3))", "t", "l")
+        subject = self.pick(
+            "[plus(1), 2]",
+            "{'k': 2, 'z': 3}",
+            "3",
+            self.number(),
+            "o",
+            "(1, (2, 3))",
+            "t",
+            "l",
+        )
         self.emit(indent, f"match {subject}:")
         cases = [
             f"[{v}, zz]", f"[z, *rest] if {self.number()}", "{'k': z, **others}", f"int() as {v}", "(3 | 4) as z",
@@ -592,14 +603,32 @@ class Maker:
         if form == 0:
             emit(indent, f"def {name}(u, w=a, *rest, key=b, **named):")
             emit(indent + 1, "nonlocal n")
-            emit(indent + 1, f"n = u; {self.pick('n += 1', 'w = n', 'rest = rest + (n,)', 'del u')}")
-            emit(indent + 1, self.pick("return n", "l.append(n); return w", "named['z'] = key"))
-            emit(indent, f"z = {name}({self.number()}, {self.pick('1', '*(1, 2)', 'key=3', 'w=2, other=[1]')})")
+            emit(
+                indent + 1,
+                f"n = u; {self.pick('n += 1', 'w = n', 'rest = rest + (n,)', 'del u')}",
+            )
+            emit(
+                indent + 1,
+                self.pick("return n", "l.append(n); return w", "named['z'] = key"),
+            )
+            emit(
+                indent,
+                f"z = {name}({self.number()}, {self.pick('1', '*(1, 2)', 'key=3', 'w=2, other=[1]')})",
+            )
         elif form == 1:
             emit(indent, f"class {name}:")
             emit(indent + 1, self.pick("'doc'", "__slots__ = ('u',)", "u = 1; u += 1"))
-            emit(indent + 1, self.pick("v = [k for k in (1, 2)]", "w: int = 3", "def m(self): self.u = __class__; return 1"))
-            emit(indent, f"z = {name}(); {self.pick('z.u = 1', 'pass', f'{name}.t = a')}")
+            emit(
+                indent + 1,
+                self.pick(
+                    "v = [k for k in (1, 2)]",
+                    "w: int = 3",
+                    "def m(self): self.u = __class__; return 1",
+                ),
+            )
+            emit(
+                indent, f"z = {name}(); {self.pick('z.u = 1', 'pass', f'{name}.t = a')}"
+            )
         elif form == 2:
             emit(indent, "@marked")
             emit(indent, f"def {name}(u=l):")
@@ -631,7 +660,9 @@ class Maker:
         self.block(1, 0, self.pick(4, 6, 8))
         if self.is_generator:
             self.emit(1, "yield l")
-        self.emit(1, self.pick("return a", "return l", "return (a, b)", "return o", "pass"))
+        self.emit(
+            1, self.pick("return a", "return l", "return (a, b)", "return o", "pass")
+        )
         if self.is_async:
             self.emit(0, f"def run_{name}(a): return asyncio.run({name}(a))")
             name = f"run_{name}"
@@ -639,7 +670,10 @@ class Maker:
             self.emit(0, f"def drive_{name}(a):")
             self.emit(1, f"g = {name}(a); z = 0")
             self.emit(1, "try:")
-            self.emit(2, "z = next(g); z = g.send(3); z = g.throw(ValueError('thrown')); z = g.send(4)")
+            self.emit(
+                2,
+                "z = next(g); z = g.send(3); z = g.throw(ValueError('thrown')); z = g.send(4)",
+            )
             self.emit(1, "except (StopIteration, ValueError, TypeError): pass")
             self.emit(1, "g.close(); return 1")
             if self.chance.random() < 0.6:
@@ -651,7 +685,10 @@ class Maker:
         self.emit(1, "def work(k, out):")
         self.emit(2, "for i in range(3): k += i; out.append(k)")
         self.emit(2, "o = Plain(k); o.x = k; out[0] = o.add(k).x")
-        self.emit(1, "workers = [threading.Thread(target=work, args=(k, []), name=f'worker {a} {k}') for k in (0, 1)]")
+        self.emit(
+            1,
+            "workers = [threading.Thread(target=work, args=(k, []), name=f'worker {a} {k}') for k in (0, 1)]",
+        )
         self.emit(1, "for worker in workers: worker.start(); worker.join()")
         self.emit(1, "return len(workers)")
         self.functions.append("threads")
@@ -663,7 +700,10 @@ class Maker:
             self.threads()
         if self.chance.random() < 0.3:  # the module's own level
             self.emit(0, "a, b, c, n, t, l, m = 1, 2, 0, 3, 't', [1], []")
-            self.emit(0, "d, e, s, q, y, o, p = {'k': 1}, {}, {1}, deque(), bytearray(b'a'), Plain(1), Slots(1)")
+            self.emit(
+                0,
+                "d, e, s, q, y, o, p = {'k': 1}, {}, {1}, deque(), bytearray(b'a'), Plain(1), Slots(1)",
+            )
             self.is_generator = self.is_async = False
             for _ in range(3):
                 self.emit(0, "try: " + self.line())

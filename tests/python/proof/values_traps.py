@@ -411,6 +411,82 @@ TRAPS = {
     + "    for v299 in (1, 2): v298, v297 = v299, [v296]; v297.append(v0)\n"
     + "    def g(): nonlocal v290; v290 = 1; return v290\n"
     + "    if g(): v290 += 1\n    return v290\nf()\n",
+    "many_variables": """
+        def f():
+            a = [1]; b = {}; c = []; d = {"k": 1}; e = set(); g = []; h = []; i = []; j = []
+            k = []; l = []; m = []; n = []; o = []; p = []; q = []; r = []; s = []; t = {1}
+            u = []; v = []; w = []; x = []; y = []; z = []
+            aa = d
+            aa["m"] = 2
+            ab = a
+            ab.append(2)
+            t.add(2)
+            for ac in (b, c, e, g): ac.clear()
+            return len(aa) + len(ab)
+        f()
+        """,
+    "bound_methods": """
+        def f():
+            res = []
+            add = res.append
+            add(1)
+            add(2)
+            d = {}
+            keep = d.setdefault
+            keep("k", [])
+            keep("k", 5)
+            both = [res.append, d.update]
+            both[0](3)
+            return res
+        f()
+        """,
+    "items_replaced": """
+        def f(n):
+            d = {"n": [0]}
+            for i in range(n):
+                d["n"] = [i]
+                d["n"].append(2)
+                e = d["n"]
+                e.append(3)
+                d["n"] = [4]; d["n"].append(5)
+                d.setdefault("m", []).append(i)
+                g = d["m"]
+                d.setdefault("m", []).append(i)
+            return g
+        f(4)
+        """,
+    "raise_while_a_generator_dies": """
+        def numbers():
+            for i in range(3): yield i
+        def kept():
+            try: yield 1
+            finally: gone = 1
+        def f():
+            for i in numbers(): del zz
+            zz = 1
+        def g():
+            for i in kept():
+                x = [1]
+                x[5] = i; y = 2; del zz
+            zz = 1
+        for h in (f, g):
+            try: h()
+            except (NameError, IndexError): pass
+        """,
+    "left_by_reraise": """
+        def f(d):
+            try:
+                d["a"] = 1; raise ValueError
+            finally:
+                z = d; z["b"] = 2
+        def g(d):
+            try: raise ValueError
+            except KeyError: pass
+            finally: d["c"] = [1]; d["c"].append(2); e = 1
+        for h in (f, g):
+            try: h({})
+            except ValueError: pass
+        """,
     "namespaces": """
         class Space(dict):
             def __setitem__(self, k, v): super().__setitem__(k, v)

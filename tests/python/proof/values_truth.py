@@ -224,7 +224,9 @@ class Store:
         # An inlined comprehension puts back what its variable's slot held before; the
         # end of `except ... as e` is `e = None; del e`.
         restores = (
-            name in LOCAL_STORES and segment[:1] in ("[", "{", "(") and " for " in segment
+            name in LOCAL_STORES
+            and segment[:1] in ("[", "{", "(")
+            and " for " in segment
         )
         clears = (
             next_one is not None
@@ -399,7 +401,9 @@ class Truth:
             name: self.values.tell(unwrapped(read(base, slot)))
             for slot, name in enumerate(facts.arguments)
         }
-        stream.append(["call", self.name_of(frame), frame.f_code.co_qualname, arguments])
+        stream.append(
+            ["call", self.name_of(frame), frame.f_code.co_qualname, arguments]
+        )
 
     def enter(self, frame):
         """Code of the program begins: the caller may stand within a store, whose old

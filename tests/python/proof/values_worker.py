@@ -36,8 +36,8 @@ def prepare_imports():
     """What programs import: not to be imported while one is recorded."""
     import asyncio  # noqa: F401
     import dataclasses  # noqa: F401
-    import typing  # noqa: F401
     import string  # noqa: F401
+    import typing  # noqa: F401
 
     import filmstrip
 
