@@ -252,7 +252,8 @@ def test_sixty_dunders(runner, mode):
 
 
 LAST_WORDS = """
-import atexit, sys, weakref
+import atexit, gc, sys, weakref
+gc.disable()  # when it runs by itself depends on what was allocated before
 class D:
     def __init__(self, n): self.n = n
     def __del__(self): print("del", self.n, flush=True)
@@ -274,6 +275,7 @@ def gen():
     try: yield d
     finally: print("closed")
 g = gen(); next(g)
+gc.collect()
 sys.exit(3)
 """
 
