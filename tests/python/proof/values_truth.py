@@ -235,7 +235,9 @@ class Store:
             and next_one.argval == value
             and next_one.positions == positions
         )
-        self.optional = restores or clears
+        # `case {"k": x, **rest}` deletes the keys it has matched from a dict of its own.
+        matches = name == "DELETE_SUBSCR" and segment.endswith("}")
+        self.optional = restores or clears or matches
 
 
 class Code:
@@ -253,6 +255,10 @@ class Code:
                     instructions[index + 1] if index + 1 < len(instructions) else None
                 )
                 store = Store(instruction, depth, lines, following)
+                if instruction.opname == "STORE_SUBSCR" and index > 1:
+                    # `x: int` at a module's or a class's level.
+                    owner = instructions[index - 2].argval
+                    store.optional |= owner == "__annotations__"
                 self.stores[instruction.offset] = store
                 # 3.11 tells of the first EXTENDED_ARG only, not of what it extends.
                 before = index - 1
