@@ -54,6 +54,10 @@ class Tool:
     def forget(self) -> None:
         pass
 
+    def wrap(self, work: workloads.Workload) -> workloads.Workload:
+        """For a tool that goes round the work instead of being switched on."""
+        return work
+
     def stop(self) -> None:
         pass
 
@@ -173,7 +177,66 @@ class Yappi(Tool):
         self.module.stop()
 
 
+class ObjWatch(Tool):
+    """With locals, as its users have it; what it prints goes nowhere."""
+
+    def prepare(self) -> None:
+        import objwatch
+
+        self.module = objwatch
+        silence()
+
+    def start(self) -> None:
+        self.watch = self.module.watch(["run_benchmark.py"], with_locals=True)
+
+    def stop(self) -> None:
+        self.watch.stop()
+
+
+class PySnooper(Tool):
+    def prepare(self) -> None:
+        import pysnooper
+
+        self.module = pysnooper
+
+    def wrap(self, work: workloads.Workload) -> workloads.Workload:
+        snooped = self.module.snoop(os.devnull, depth=1000)
+
+        def wrapped() -> None:
+            with snooped:
+                work()
+
+        return wrapped
+
+
+class Hunter(Tool):
+    """VarsSnooper on the program's own module."""
+
+    def prepare(self) -> None:
+        import hunter
+
+        self.module = hunter
+        self.stream = open(os.devnull, "w")
+
+    def start(self) -> None:
+        self.tracer = self.module.trace(
+            module_startswith="bm_",
+            action=self.module.VarsSnooper(stream=self.stream),
+        )
+
+    def stop(self) -> None:
+        self.tracer.stop()
+
+
+def silence() -> None:
+    """Standard error, where ObjWatch logs to, goes nowhere from here on."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+
+
 TOOLS = {
+    "objwatch": ObjWatch,
+    "pysnooper": PySnooper,
+    "hunter": Hunter,
     "floor": Floor,
     "filmstrip": Filmstrip,
     "viztracer": VizTracer,
@@ -189,8 +252,9 @@ def measure_time(request: dict) -> dict:
     bare = [timed(work) for _ in range(request["runs"])]
     tool = TOOLS[request["tool"]](request)  # not before: VizTracer's import has effects
     tool.start()
+    work = tool.wrap(work)
     first = timed(work)
-    runs = []
+    runs = [first] if request.get("once") else []
     total = first["wall"]
     while len(runs) < request["runs"] or total < request.get("seconds", 0):
         tool.forget()
@@ -243,7 +307,8 @@ def measure_memory(request: dict) -> dict:
     if recorded:
         import filmstrip
 
-        filmstrip.start(request["film"], force=True, all=True)
+        options = request.get("options", {"all": True})
+        filmstrip.start(request["film"], force=True, **options)
 
     def repeat() -> None:
         for _ in range(request["repeats"]):
@@ -275,7 +340,21 @@ def measure_open(request: dict) -> dict:
     return {"runs": [timed(look) for _ in range(request["runs"])]}
 
 
+def measure_film(request: dict) -> dict:
+    """A recording of at least so many events, left where it is."""
+    import filmstrip
+
+    work = workloads.get(request["workload"])
+    filmstrip.start(request["film"], force=True, **request["options"])
+    work()
+    while filmstrip.statistics()["events"] < request["events"]:
+        work()
+    events = dict(filmstrip.stop())["events"]
+    return {"events": events, "size": os.stat(request["film"]).st_size}
+
+
 ACTIONS = {
+    "film": measure_film,
     "time": measure_time,
     "idle": measure_idle,
     "memory": measure_memory,

@@ -2,8 +2,9 @@
  *
  * start("monitoring"): the events the recorder asks for, each answered by an object
  * with a vectorcall slot that returns None (3.12 and later).
+ * start("monitoring_lines"): with LINE events too.
  * start("profile"), start("trace"): the hooks of 3.11; trace with its lines off, which
- * takes one store at each call.
+ * takes one store at each call. start("trace_lines"): with them.
  * SPDX-License-Identifier: Apache-2.0 */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -71,8 +72,9 @@ static PyType_Spec callback_spec = {
 };
 
 static const char *const event_names[] = {
-    "PY_START", "PY_RESUME", "PY_RETURN", "PY_YIELD",
-    "PY_THROW", "PY_UNWIND", "RAISE",     "EXCEPTION_HANDLED",
+    "PY_START",  "PY_RESUME", "PY_RETURN",         "PY_YIELD", "PY_THROW",
+    "PY_UNWIND", "RAISE",     "EXCEPTION_HANDLED", "LINE", /* the last: only where lines
+                                                              are asked for */
 };
 
 #define TOOL 3
@@ -86,8 +88,9 @@ call(PyObject *result)
 }
 
 static int
-start_monitoring(void)
+start_monitoring(int lines)
 {
+    size_t count = sizeof(event_names) / sizeof(event_names[0]) - (lines ? 0 : 1);
     PyObject *module = PySys_GetObject("monitoring");
     PyObject *type = NULL, *events = NULL;
     long wanted = 0;
@@ -103,8 +106,7 @@ start_monitoring(void)
         !call(PyObject_CallMethod(module, "use_tool_id", "is", TOOL, "floor"))) {
         goto out;
     }
-    for (size_t index = 0; index < sizeof(event_names) / sizeof(event_names[0]);
-         index++) {
+    for (size_t index = 0; index < count; index++) {
         PyObject *number = PyObject_GetAttrString(events, event_names[index]);
         CallbackObject *callback = PyObject_New(CallbackObject, (PyTypeObject *)type);
         long bit = number == NULL ? -1 : PyLong_AsLong(number);
@@ -136,10 +138,13 @@ start(PyObject *module, PyObject *argument)
     if (mode == NULL) {
         return NULL;
     }
-    if (strcmp(mode, "monitoring") == 0) {
-        if (!start_monitoring()) {
+    if (strcmp(mode, "monitoring") == 0 || strcmp(mode, "monitoring_lines") == 0) {
+        if (!start_monitoring(strcmp(mode, "monitoring_lines") == 0)) {
             return NULL;
         }
+    }
+    else if (strcmp(mode, "trace_lines") == 0) {
+        PyEval_SetTrace(empty_hook, NULL);
     }
     else if (strcmp(mode, "profile") == 0) {
         PyEval_SetProfile(empty_hook, NULL);

@@ -113,7 +113,10 @@ class Python:
         )
 
     def peer_versions(self) -> dict[str, str]:
-        names = ("pyperformance", "viztracer", "yappi")
+        names = (
+            *("pyperformance", "viztracer", "yappi"),
+            *("objwatch", "pysnooper", "hunter"),
+        )
         code = (
             f"import sys; sys.path.insert(0, {str(self.peers)!r}); "
             "import importlib.metadata as m; "

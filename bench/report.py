@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import html
 
+import values
+
 MIB = 1 << 20
 NAMES = {
     "filmstrip": "filmstrip",
@@ -218,7 +220,7 @@ def markdown(results: dict) -> str:
     machine = results["machine"]
     sections = results["sections"]
     settings: dict = {}
-    for name in ("memory", "film", "idle", "times"):  # the last word is the times'
+    for name in ("values", "memory", "film", "idle", "times"):  # the last: the times'
         settings |= sections.get(name, {}).get("settings", {})
     for name, prefix in (("film", "film_"), ("idle", "idle_")):
         own = sections.get(name, {}).get("settings", {})
@@ -278,6 +280,8 @@ def markdown(results: dict) -> str:
             "## Memory of the recorded program\nPeak resident memory (VmHWM), closing "
             "included.\n\n" + memory_table(figures["memory"])
         )
+    if "values" in figures:
+        parts += values.markdown(figures["values"], table)
     parts.append(
         "## How it was measured\n"
         f"- {machine['processor']}, {machine['cores']} cores, {machine['memory']}; "
@@ -285,7 +289,17 @@ def markdown(results: dict) -> str:
         f"Load average while measuring {min(loads)} to {max(loads)}: what else the "
         "machine did is in the figures.\n"
         f"- CPython {pythons}; pyperformance {peers['pyperformance']}, VizTracer "
-        f"{peers['viztracer']}, yappi {peers['yappi']}.\n"
+        f"{peers['viztracer']}, yappi {peers['yappi']}"
+        + "".join(
+            f", {title} {peers[name]}"
+            for name, title in (
+                ("objwatch", "ObjWatch"),
+                ("pysnooper", "PySnooper"),
+                ("hunter", "hunter"),
+            )
+            if name in peers
+        )
+        + ".\n"
         f"- A fresh process for each program and tool: one run to warm up, "
         f"{settings['runs']} bare runs, then the tool on, one run to warm up, "
         f"{settings['runs']} runs or more; the tools take turns, {settings['rounds']} "
@@ -300,7 +314,8 @@ def markdown(results: dict) -> str:
         "of it, its save timed apart. cProfile: `enable()`. yappi: wall clock, "
         "builtins off.\n"
         "- The floor: the same events answered by empty C callbacks. On 3.11 the trace "
-        "hook with its lines off, and without exceptions the profile hook.\n"
+        "hook with its lines off, and without exceptions the profile hook. For every "
+        "value, with line events too.\n"
         "- Size: the larger of length and blocks on disk, over half the number of "
         "events.\n"
         f"- No target: off and on in turns within a process, "

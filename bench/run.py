@@ -30,10 +30,11 @@ from collections.abc import Iterator
 import prepare
 import report
 import summary
+import values
 import workloads
 from prepare import BUILD, HERE, ROOT, PreparationError, Python
 
-SECTIONS = ("pass", "film", "memory", "idle", "times")
+SECTIONS = ("pass", "film", "memory", "idle", "times", "values")
 CHILD_SECONDS = 300
 SAVED = ("richards", "go", "asyncio")  # VizTracer's save takes long
 
@@ -41,6 +42,7 @@ SAVED = ("richards", "go", "asyncio")  # VizTracer's save takes long
 class Settings:
     def __init__(self, quick: bool, priority: bool) -> None:
         self.priority = priority
+        self.quick = quick
         self.rounds = 1 if quick else 3
         self.runs = 2 if quick else 4
         self.recorded_seconds = 1.0
@@ -301,6 +303,10 @@ class Bench:
             yield {"what": "python_open", **opened}
         film.unlink()
 
+    def values(self) -> Iterator[dict]:
+        """Level values: values.py."""
+        return values.measure(self)
+
     def native_program(self, python: Python) -> pathlib.Path:
         """The C program itself, without Python's start."""
         native = python.package / "filmstrip" / "bin" / "filmstrip"
@@ -357,6 +363,7 @@ def measure(bench: Bench, sections: list[str]) -> dict[str, dict]:
         "memory": bench.memory,
         "idle": bench.idle,
         "times": bench.times,
+        "values": bench.values,
     }
     measured = {}
     for name in sections:

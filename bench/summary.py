@@ -221,12 +221,19 @@ def summarise_pass(raw: list[dict]) -> dict:
     }
 
 
+def summarise_values(raw: list[dict]) -> dict:
+    import values  # it uses what is above
+
+    return values.summarise(raw)
+
+
 SUMMARISERS = {
     "times": summarise_times,
     "idle": summarise_idle,
     "memory": summarise_memory,
     "film": summarise_film,
     "pass": summarise_pass,
+    "values": summarise_values,
 }
 
 
@@ -301,6 +308,9 @@ def compare(figures: dict) -> list[dict]:
         "KiB",
         "largest of the Pythons",
     )
+    import values
+
+    values.compare(bars, figures.get("values", {}))
     return bars.lines
 
 

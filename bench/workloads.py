@@ -51,6 +51,12 @@ def richards() -> Workload:
     return lambda: run(4)
 
 
+def richards_once() -> Workload:
+    """For recorders that take a minute for it."""
+    run = load_benchmark("richards").Richards().run
+    return lambda: run(1)
+
+
 def deltablue() -> Workload:
     delta_blue = load_benchmark("deltablue").delta_blue
     return lambda: delta_blue(4000)
@@ -126,6 +132,11 @@ def fib() -> Workload:
     return work
 
 
+def fib_once() -> Workload:
+    """For many threads at once."""
+    return lambda: _fib(20)
+
+
 async def _square(number: int) -> int:
     await asyncio.sleep(0)
     return number * number
@@ -187,6 +198,7 @@ def raise_each_call() -> Workload:
 
 _MAKERS: dict[str, Callable[[], Workload]] = {
     "richards": richards,
+    "richards_once": richards_once,
     "deltablue": deltablue,
     "raytrace": raytrace,
     "go": go,
@@ -195,6 +207,7 @@ _MAKERS: dict[str, Callable[[], Workload]] = {
     "pyflate": pyflate,
     "nqueens": nqueens,
     "fib": fib,
+    "fib_once": fib_once,
     "asyncio": asyncio_tasks,
     "raise_each_call": raise_each_call,
 }

@@ -1,0 +1,503 @@
+"""Small programs, one for each trap of recording writes from line plans. Each is
+compared with the truth like a generated one."""
+
+TRAPS = {
+    "loop_on_one_line": """
+        def f(n):
+            x = 0
+            while x < n: x += 1
+            for i in range(n): x = i; x += 1
+            return x
+        f(3); f(0)
+        """,
+    "written_twice": """
+        def f(n):
+            x = 1; x = 2; x = n
+            a, a = 1, n
+            y = (x := 5) + (x := 6)
+            return x, a, y
+        f(1)
+        """,
+    "skipped_stores": """
+        def f(n):
+            if n: z = 1
+            if n and (w := n): pass
+            u = 1 if n else 2
+            for k in range(n): pass
+            v = n or (q := 3)
+            return locals()
+        f(0); f(2)
+        """,
+    "callers_variables_inside_callees": """
+        def look(): return 1
+        def f():
+            if (n := 7) > 5: look()
+            a = 1; look(); a = 2; look()
+            b = [c := 3, look(), d := 4]
+            return look(), (e := 5), look()
+        f()
+        """,
+    "raise_in_the_middle": """
+        def bad(n): raise ValueError(n)
+        def f(x):
+            try:
+                a = 1; b = bad(2); c = 3
+            except ValueError as e:
+                d = e.args
+            try:
+                x[0], x[1], x[9] = 7, 8, 9
+            except IndexError as e: e = 5
+            try: del gone
+            except NameError: pass
+            finally: done = 1
+        f([1, 2])
+        """,
+    "except_as": """
+        def f():
+            e = 1
+            try: 1 / 0
+            except ZeroDivisionError as e: k = 2
+            try: 1 / 0
+            except ZeroDivisionError as e:
+                try: raise KeyError from e
+                except KeyError as e: k = 3
+            for i in range(2):
+                try: [][1]
+                except IndexError as e: continue
+                finally: k = i
+            return k
+        f()
+        """,
+    "comprehensions": """
+        def f(l):
+            x = 9
+            a = [x for x in l]
+            b = [[x, y] for x in l for y in l if y]
+            c = {x: y for x, y in zip(l, l)}
+            d = {x for x in l}; e = list(x for x in l)
+            g = [[y for y in range(x)] for x in l]
+            h = [z := x for x in l]
+            i = [lambda: x for x in l]
+            return x
+        f([1, 2]); f([])
+        try: [1 / x for x in (1, 0)]
+        except ZeroDivisionError: pass
+        x = 3
+        y = [x for x in (1, 2)]
+        class C:
+            x = 1
+            y = [x for x in (4, 5)]
+        """,
+    "comprehension_raises": """
+        def f():
+            x = 4
+            try: y = [1 // x for x in (1, 0)]
+            except ZeroDivisionError as e: z = x
+            return x
+        f()
+        """,
+    "cells": """
+        def f(a):
+            b = a
+            def g():
+                nonlocal b, a
+                b += 1; a = b
+                def h():
+                    nonlocal b
+                    b = 10; del b
+                h()
+                return a
+            c = g()
+            b = 5
+            class K:
+                d = b
+                nonlocal c
+                c = 8
+                def m(self): return __class__, b
+            K().m()
+            return a, b, c
+        f(1)
+        """,
+    "globals": """
+        G = 1
+        def f():
+            global G, H
+            G += 1; H = [G]
+            H.append(2)
+            del H
+        f()
+        G = {}
+        G['k'] = 1
+        del G
+        import os.path as p, sys
+        from os import sep
+        """,
+    "attributes": """
+        class S:
+            __slots__ = ("a", "b")
+        class T:
+            def __init__(self): self.a = 1; self.b = [self.a]
+        def f():
+            s = S(); t = T()
+            s.a = 1; s.a += 1; t.a = s; t.c = 3
+            t.b.append(4); t.a.b = 5
+            t.a.a, t.c = t.c, t.a.a
+            del t.c; del s.b
+            try: del t.c
+            except AttributeError: pass
+            try: s.z = 1
+            except AttributeError: pass
+            T.d = 9; T().e = f; t.__dict__['g'] = 6
+            return t
+        f().x = f().a
+        """,
+    "properties": """
+        class P:
+            def __init__(self): self._x = 0
+            @property
+            def x(self): return self._x
+            @x.setter
+            def x(self, v):
+                if v < 0: raise ValueError
+                self._x = v
+            @x.deleter
+            def x(self): self._x = None
+        class L:
+            def __setattr__(self, n, v): self.__dict__[n] = v
+            def __delattr__(self, n): del self.__dict__[n]
+            def __setitem__(self, k, v): self.last = k, v
+            def __delitem__(self, k): self.last = k
+        def f():
+            p = P(); p.x = 1; p.x += 2
+            try: p.x = -1
+            except ValueError: pass
+            del p.x
+            l = L(); l.a = 1; l.b, l.a = 2, 3; del l.a; l[1] = 2; l[1:2] = 3; del l[0]
+            P().x = 7
+        f()
+        """,
+    "items": """
+        def key(k): return k
+        def f():
+            l = [1, 2, 3]; d = {}
+            l[0] = 5; l[-1] += 1; l[1:2] = [7, 8]; l[::2] = l[::2]; l[key(0)] = key(9)
+            d['a'] = 1; d['a'] += 1; d[1, 2] = l; d[None] = d; d['n'] = {}
+            d['n']['m'] = []; d['n']['m'].append(1); d['n']['m'][0] = 2
+            m = [[0] * 2 for _ in range(2)]
+            m[0][1] = 5; m[1][0], m[1][1] = 6, 7
+            del l[0], d['a'], l[:]
+            try: l[5] = 1
+            except IndexError: pass
+            try: d[[]] = 1
+            except TypeError: pass
+            b = bytearray(b'abc'); b[0] = 65; b[1:] = b'zz'; del b[0]
+            for d['each'] in (1, 2): pass
+            return d
+        f()
+        """,
+    "in_place": """
+        from collections import deque
+        def out(l): l.append(1); return l
+        exec(compile("def hid(l): l.append(2)", "hidden", "exec"))
+        class O:
+            def __init__(self): self.l = []; self.o = None; self.d = {}
+            def add(self, n): self.l.append(n); return self
+        def f():
+            l = [3, 1]; m = l
+            l.append(2); l.sort(); m.reverse()
+            out(l); hid(l); out(out(l)).append(5)
+            d = {'k': l}; d['k'].append(6); d.setdefault('z', []).append(1)
+            s = {1}; s.add(2); s |= {3}; s.discard(1)
+            q = deque([1]); q.append(2); q.rotate()
+            b = bytearray(b'x'); b += b'y'; b.extend(b'z')
+            o = O(); o.l.append(1); o.add(2).add(3); o.o = O(); o.o.l.append(4); o.o.d['k'] = 1
+            l += [7]; l *= 2; l.clear()
+            e = d; e.clear(); t = (l, m); t[0].append(1)
+            l.append(1); l.pop()
+            return len(l)
+        f()
+        """,
+    "aliases": """
+        def f(a, b):
+            a.append(1); b.append(2)
+            c = [a, b]; c[0].append(3)
+            a = None
+            c[1].append(4); b = c; b.append(5)
+            return c
+        x = []
+        f(x, x); f([], x)
+        """,
+    "reused_addresses": """
+        def f():
+            for i in range(20):
+                a = [i]; a = [i, i]; a = {}
+                a = [i].copy()
+                b = (i, [i]); b = None
+            return a
+        f()
+        """,
+    "generators": """
+        def g(n):
+            x = yield n
+            while x: x = yield [x]; n += 1
+            try: y = yield
+            except ValueError as e: y = 5
+            finally: z = 1
+            return y
+        def d():
+            r = yield from g(1)
+            s = yield r
+        it = d(); next(it); it.send(2); it.send(0); it.throw(ValueError)
+        try: it.send(4)
+        except StopIteration: pass
+        it = g(2); next(it); it.close(); del it
+        a, b = (k for k in (1, 2))
+        """,
+    "coroutines": """
+        import asyncio
+        class M:
+            async def __aenter__(self): await asyncio.sleep(0); return 3
+            async def __aexit__(self, *a): t = await asyncio.sleep(0, 1); return True
+        async def g(n):
+            for i in range(n): yield i; await asyncio.sleep(0)
+        async def f(n):
+            x = await asyncio.sleep(0, n); y = [i async for i in g(n)]
+            async for z in g(2): x += z
+            async with M() as w: x = w; raise ValueError
+            a, b = await asyncio.gather(asyncio.sleep(0, 1), asyncio.sleep(0, 2))
+            return x
+        async def main(): r = await asyncio.gather(f(1), f(2)); return r
+        asyncio.run(main())
+        """,
+    "with_statement": """
+        class M:
+            def __init__(self, v, c=True): self.v = v; self.c = c
+            def __enter__(self): return self.v
+            def __exit__(self, *a): e = a[0]; return self.c
+        def f():
+            with M(1) as a: b = a
+            with M((1, [2])) as (a, (b,)), M(3) as c: d = c; raise ValueError
+            with M(4) as l:
+                try: return l
+                finally: k = 1
+        f()
+        with M(5): x = 1; 1 / 0; x = 2
+        """,
+    "matching": """
+        class P:
+            __match_args__ = ("x", "y")
+            def __init__(self, x, y): self.x = x; self.y = y
+        def f(s):
+            match s:
+                case [a, b] if a > b: r = 1
+                case [a, *c]: r = 2
+                case {"k": d, **e}: r = 3
+                case P(x=1, y=g): r = 4
+                case P(g, h): r = 5
+                case (1 | 2) as i: r = 6
+                case str(j): r = 7
+                case _: r = 8
+            return r
+        for s in ([2, 1], [1, 2], [1], {"k": 1, "l": 2}, P(1, 2), P(2, 3), 2, "x", None): f(s)
+        """,
+    "finalisers": """
+        seen = []
+        class D:
+            def __init__(self, n): self.n = n
+            def __del__(self): k = self.n; seen.append(k)
+        def f():
+            d = D(1); d = 2
+            e = D(3); del e
+            l = [D(4)]; l[0] = 5
+            o = D(6); o.d = D(7); o.d = 8
+            a, b = D(9), D(10); a = b = None
+            D(11)
+        f()
+        """,
+    "values_of_every_kind": """
+        from collections import deque
+        import dataclasses, enum
+        class E(enum.Enum):
+            A = 1
+        class N(int): pass
+        @dataclasses.dataclass
+        class D: x: int = 1
+        def f(v): w = v; return w
+        for v in (None, True, False, 0, -1, -16, -17, 223, 224, 255, 2**29, 2**30, -2**30, 2**31, 2**59, 2**60,
+                  2**62, 2**63 - 1, 2**63, -2**63, -2**63 - 1, 2**64, 10**40, -10**40, 0.0, -0.0, 1.5, 1e300, 5e-324,
+                  float("inf"), float("-inf"), 1j, complex(-0.0, 2.5), "", "a", "x" * 16, "x" * 17, "x" * 255, "x" * 256, "é" * 8,
+                  "é" * 9, "\\u20ac" * 5, "\\U0001f600", "a\\n\\t\\x00\\x7f'\\"", "\\ud800", b"", b"a\\x00\\xff'", b"x" * 256,
+                  (), (1,), (1, (2, (3,))), [], [[]], {}, {"a": {"b": [1]}}, {1: 2, None: 3, (1, 2): 4, "x": 5}, set(), {1},
+                  frozenset(), frozenset((1,)), deque(), deque([1], 3), bytearray(), bytearray(b"\\x00z"), range(3), E.A, N(4), D(),
+                  list(range(32)), list(range(33)), "y" * 257, f, D, E, len, [].append, iter(()), slice(1), ValueError("x"), ..., NotImplemented,
+                  [1, [2, [3, [4, [5]]]]], [None, True, 1.5, "s", b"b", 2j]):
+            f(v)
+        """,
+    "deep_recursion": """
+        def f(n, l):
+            l.append(n)
+            m = [n]; k = f(n - 1, l) if n else 0
+            m[0] = k; return k + 1
+        f(50, [])
+        """,
+    "defaults_and_decorators": """
+        def deco(*a):
+            def inner(f): f.tag = a; return f
+            return inner
+        @deco(1, [2])
+        def f(a, /, b=[], *c, d={}, **e): b.append(a); d[a] = c; e['k'] = d; return b
+        f(1); f(2, [3]); f(4, d={}, z=1); f(*[5, [6], 7], **{'y': 8})
+        g = lambda x, y=2: (z := x + y)
+        g(1)
+        @deco(3)
+        class C(object, metaclass=type):
+            @deco(4)
+            def m(self, *, k=5): self.k = k
+        C().m(k=6)
+        """,
+    "type_parameters": """
+        type A[T] = list[T]
+        def f[T](x: T) -> T: y = x; return y
+        class C[T]:
+            def m(self, v: T): self.v = v
+        f(1); C().m(2); z = A.__value__
+        """,
+    "annotations": """
+        x: int = 1
+        y: str
+        class C:
+            a: int = 2
+            b: list[int]
+        def f(): z: int = 3; w: "str"; return z
+        f()
+        """,
+    "exception_groups": """
+        def f():
+            try: raise ExceptionGroup("g", [ValueError(1), KeyError(2), TypeError(3)])
+            except* ValueError as e: a = e.exceptions
+            except* KeyError as e: b = 1
+            except* TypeError: c = 2
+            return a
+        f()
+        """,
+    "long_lines": """
+        def f(a, b=2,
+              c=3):
+            d = [
+                a,
+                b if a else c,
+                (e := a + b),
+                *[x for x in (
+                    1,
+                    2)],
+            ]
+            g = (a +
+                 b +
+                 f2(a,
+                    b))
+            if (a and
+                    (h := b)):
+                i = {
+                    "k": h,
+                    **{"l": g},
+                }
+            return d
+        def f2(*v): return sum(
+            v)
+        f(1); f(0)
+        """,
+    "extended_arguments": "def f():\n"
+    + "".join(f"    v{n} = {n}\n" for n in range(300))
+    + "    for v299 in (1, 2): v298, v297 = v299, [v296]; v297.append(v0)\n"
+    + "    def g(): nonlocal v290; v290 = 1; return v290\n"
+    + "    if g(): v290 += 1\n    return v290\nf()\n",
+    "many_variables": """
+        def f():
+            a = [1]; b = {}; c = []; d = {"k": 1}; e = set(); g = []; h = []; i = []; j = []
+            k = []; l = []; m = []; n = []; o = []; p = []; q = []; r = []; s = []; t = {1}
+            u = []; v = []; w = []; x = []; y = []; z = []
+            aa = d
+            aa["m"] = 2
+            ab = a
+            ab.append(2)
+            t.add(2)
+            for ac in (b, c, e, g): ac.clear()
+            return len(aa) + len(ab)
+        f()
+        """,
+    "bound_methods": """
+        def f():
+            res = []
+            add = res.append
+            add(1)
+            add(2)
+            d = {}
+            keep = d.setdefault
+            keep("k", [])
+            keep("k", 5)
+            both = [res.append, d.update]
+            both[0](3)
+            return res
+        f()
+        """,
+    "items_replaced": """
+        def f(n):
+            d = {"n": [0]}
+            for i in range(n):
+                d["n"] = [i]
+                d["n"].append(2)
+                e = d["n"]
+                e.append(3)
+                d["n"] = [4]; d["n"].append(5)
+                d.setdefault("m", []).append(i)
+                g = d["m"]
+                d.setdefault("m", []).append(i)
+            return g
+        f(4)
+        """,
+    "raise_while_a_generator_dies": """
+        def numbers():
+            for i in range(3): yield i
+        def kept():
+            try: yield 1
+            finally: gone = 1
+        def f():
+            for i in numbers(): del zz
+            zz = 1
+        def g():
+            for i in kept():
+                x = [1]
+                x[5] = i; y = 2; del zz
+            zz = 1
+        for h in (f, g):
+            try: h()
+            except (NameError, IndexError): pass
+        """,
+    "left_by_reraise": """
+        def f(d):
+            try:
+                d["a"] = 1; raise ValueError
+            finally:
+                z = d; z["b"] = 2
+        def g(d):
+            try: raise ValueError
+            except KeyError: pass
+            finally: d["c"] = [1]; d["c"].append(2); e = 1
+        for h in (f, g):
+            try: h({})
+            except ValueError: pass
+        """,
+    "namespaces": """
+        class Space(dict):
+            def __setitem__(self, k, v): super().__setitem__(k, v)
+        class Meta(type):
+            @classmethod
+            def __prepare__(mcs, name, bases): return Space()
+        class C(metaclass=Meta):
+            a = 1
+            def m(self): pass
+            a += 1
+            del m
+        exec("q = 1; r = [q]; r.append(2)")
+        """,
+}

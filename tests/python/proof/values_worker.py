@@ -1,0 +1,162 @@
+"""Runs programs three times in one process: bare, under the truth, under the recorder;
+compares the film with the truth.
+
+    values_worker.py FOLDER JOB...      one JSON object a line for each job
+        seed:NUMBER                     the generated program of that seed
+        file:PATH                       a program of its own
+        library:NAME                    one of values_library.py
+
+{"job", "difference": null or text, "counts", "program": path, "seconds"}; before each,
+{"job", "begun": true}, so that a worker that dies says with what.
+"""
+
+import contextlib
+import gc
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+import traceback
+import warnings
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+
+import values_compare  # noqa: E402
+import values_library  # noqa: E402
+import values_programs  # noqa: E402
+import values_truth  # noqa: E402
+
+MODULE = "generated"
+
+
+def prepare_imports():
+    """What programs import: not to be imported while one is recorded."""
+    import asyncio  # noqa: F401
+    import dataclasses  # noqa: F401
+    import string  # noqa: F401
+    import typing  # noqa: F401
+
+    import filmstrip
+
+    assert filmstrip.start and filmstrip.stop  # what they need is imported now
+
+
+def execute(code, path):
+    """Runs the program; what it printed, and what it raised."""
+    space = {"__name__": MODULE, "__file__": path}
+    sys.modules[MODULE] = type(sys)(MODULE)
+    output, error = io.StringIO(), None
+    with contextlib.redirect_stdout(output):
+        try:
+            exec(code, space)
+        except Exception as raised:
+            error = repr(raised)
+    # The program's objects die here, within the recording, in all three runs.
+    space.clear()
+    return output.getvalue(), error
+
+
+def read_film(film):
+    import filmstrip
+
+    program = os.path.join(os.path.dirname(filmstrip.__file__), "bin", "filmstrip")
+    done = subprocess.run([program, "dump", film], capture_output=True, timeout=120)
+    if done.returncode != 0:
+        raise values_compare.Difference(f"dump: {done.stderr.decode()}")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def record(code, path, film, **options):
+    import filmstrip
+
+    filmstrip.start(film, targets=[path], level="values", force=True, **options)
+    try:
+        return execute(code, path)
+    finally:
+        filmstrip.stop()
+
+
+def compare_program(path, film, states=True, keep=True):
+    """Counts; raises Difference."""
+    with open(path, encoding="utf-8") as file:
+        code_of = lambda: compile(source, path, "exec", dont_inherit=True)  # noqa: E731
+        source = file.read()
+    keep = keep and "__del__" not in source and "weakref." not in source
+    gc.collect()
+    gc.disable()
+    try:
+        bare = execute(code_of(), path)
+        truth = values_truth.make_truth(path, keep, states)
+        truth.start()
+        try:
+            under_truth = execute(code_of(), path)
+        finally:
+            truth.stop()
+        if under_truth != bare:
+            raise values_compare.Difference(
+                f"the truth changed the program: {bare} {under_truth}"
+            )
+        gc.collect()
+        recorded = record(code_of(), path, film)
+    finally:
+        gc.enable()
+    if recorded != bare:
+        raise values_compare.Difference(
+            f"the recorder changed the program: {bare} {recorded}"
+        )
+    counts = values_compare.compare(truth.streams, read_film(film), states)
+    os.unlink(film)
+    return counts
+
+
+def perform(job, folder):
+    """Path of the program, counts."""
+    kind, _, what = job.partition(":")
+    film = os.path.join(folder, f"{kind}-{os.path.basename(what)}.film")
+    if kind == "library":
+        return values_library.compare(what, folder, film)
+    if kind == "seed":
+        path = os.path.join(folder, f"seed_{what}.py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(values_programs.generate(int(what)))
+    else:
+        path = what
+    counts = compare_program(path, film)
+    if kind == "seed":
+        os.unlink(path)
+    return counts
+
+
+def main():
+    warnings.simplefilter("ignore")
+    prepare_imports()
+    folder, *jobs = sys.argv[1:]
+    channel = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+
+    def say(**told):
+        channel.write(json.dumps(told) + "\n")
+        channel.flush()
+
+    for job in jobs:
+        say(job=job, begun=True)
+        began = time.monotonic()
+        try:
+            counts, difference = perform(job, folder), None
+        except values_compare.Difference as error:
+            counts, difference = {}, str(error)
+        except Exception:
+            counts, difference = {}, traceback.format_exc()
+        say(
+            job=job,
+            difference=difference,
+            counts=counts,
+            seconds=round(time.monotonic() - began, 3),
+        )
+
+
+if __name__ == "__main__":
+    main()
