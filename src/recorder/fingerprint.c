@@ -389,6 +389,7 @@ film_fingerprint_of(PyObject *object, film_content content, uint32_t levels)
     result.flat = walk.flat;
     result.scalars = walk.scalars;
     result.cut = walk.left < 0;
+    result.grown = false;
     film_the_looks_left -= most - walk.left;
     return result;
 }
@@ -399,6 +400,26 @@ film_fingerprint_pointers(PyObject *list)
     return film_hash(((PyListObject *)list)->ob_item,
                      (size_t)Py_SIZE(list) * sizeof(PyObject *)) |
            1;
+}
+
+film_fingerprint
+film_fingerprint_grown(PyObject *list, uint64_t before, int64_t length_before,
+                       bool partly)
+{
+    film_walk walk = {.left = FILM_FINGERPRINT_ITEMS, .flat = true};
+    PyObject **items = ((PyListObject *)list)->ob_item;
+    film_fingerprint result = {
+        .length = Py_SIZE(list), .scalars = true, .cut = partly, .grown = true};
+
+    result.word = before + (uint64_t)(result.length - length_before) * GOLDEN;
+    /* Of one that is looked at in part, the end is not in the word. */
+    for (int64_t index = length_before; index < result.length; index++) {
+        uint64_t word = item_word(&walk, items[index], 0);
+
+        result.word += partly ? 0 : placed(word, (uint64_t)index + 1);
+    }
+    result.flat = walk.flat;
+    return result;
 }
 
 bool
