@@ -282,6 +282,17 @@ instance_word(film_walk *walk, PyObject *object)
     }
     /* By name, not by place: the same attributes may move from the instance into a
      * __dict__. */
+    if (FILM_LIKELY(pairs.values != NULL && pairs.texts != NULL)) {
+        for (Py_ssize_t index = 0; index < pairs.count; index++) {
+            PyObject *value = pairs.values[index];
+
+            if (value != NULL) {
+                sum += placed(item_word(walk, value, 0),
+                              (uint64_t)(uintptr_t)pairs.texts[index].me_key);
+            }
+        }
+        return sum; /* a few dozen at most */
+    }
     for (Py_ssize_t index = 0; index < pairs.count && pay(walk); index++) {
         PyObject *key, *value = film_pairs_get(&pairs, index, &key);
 
