@@ -91,6 +91,12 @@ nested_content(const PyTypeObject *type)
     return FILM_CONTENT_OPAQUE;
 }
 
+static inline uint64_t
+identity_word(const PyObject *item, const PyTypeObject *type)
+{
+    return (uint64_t)(uintptr_t)item ^ (uint64_t)(uintptr_t)type * GOLDEN;
+}
+
 /* Of a long text, in items. */
 static int64_t
 text_cost(PyObject *scalar)
@@ -123,8 +129,7 @@ other_word(film_walk *walk, PyObject *item, uint32_t levels)
         return film_scalar_word(item);
     }
     content = nested_content(type);
-    /* Classes written in Python are instances: no need to look closer. */
-    if (content == FILM_CONTENT_OPAQUE && (type->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0) {
+    if (content == FILM_CONTENT_OPAQUE) {
         if (levels == 0) {
             walk->flat = false; /* who knows */
         }
@@ -139,7 +144,7 @@ other_word(film_walk *walk, PyObject *item, uint32_t levels)
             return content_word(walk, item, content, levels) ^ address;
         }
     }
-    return address ^ (uint64_t)(uintptr_t)type * GOLDEN;
+    return identity_word(item, type);
 }
 
 static inline uint64_t
@@ -152,6 +157,9 @@ item_word(film_walk *walk, PyObject *item, uint32_t levels)
         return 0;
     }
     type = Py_TYPE(item);
+    if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0) {
+        return identity_word(item, type); /* instances: no need to look closer */
+    }
     if (type == &PyLong_Type && film_long_small(item, &number)) {
         walk->scalars = true;
         return (uint64_t)number ^ SALT_INT;
