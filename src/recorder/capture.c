@@ -6,6 +6,7 @@
 #include "recorder/capture_scalars.h"
 #include "recorder/fingerprint.h"
 #include "recorder/objects.h"
+#include "recorder/places.h"
 #include "recorder/snapshot.h"
 
 #define MOST_LEVELS 16u
@@ -53,6 +54,9 @@ film_capture_owner(film_context *context, PyObject *owner, const film_holder *ho
         return film_scalar_token(owner, to);
     }
     object = film_objects_see(context, owner, holder, &known);
+    if (object != NULL && !known && holder->kind == FILM_HOLDER_NONE) {
+        film_place_adopt(context, object, owner);
+    }
     if (object != NULL && FILM_UNLIKELY(object->record == 0)) {
         film_content content = (film_content)film_type_of(Py_TYPE(owner))->content;
         film_fingerprint fingerprint =

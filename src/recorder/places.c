@@ -447,3 +447,29 @@ film_place_put(film_context *context, film_object *object, PyObject *value,
         break;
     }
 }
+
+void
+film_place_adopt(film_context *context, film_object *object, PyObject *value)
+{
+    film_holder holder = {.kind = FILM_HOLDER_NAMESPACE};
+    film_pairs pairs;
+    int32_t hint;
+
+    if (context->top == context->entries) {
+        return;
+    }
+    holder.owner = film_frame_globals(context->top->frame);
+    if (holder.owner == NULL || !PyDict_CheckExact(holder.owner)) {
+        return;
+    }
+    hint = film_dict_hint(holder.owner, NULL, value);
+    if (hint == FILM_HINT_NONE) {
+        return;
+    }
+    film_pairs_of_dict(holder.owner, &pairs);
+    (void)film_pairs_get(&pairs, hint, &holder.name);
+    /* A write to it names it by the same object. */
+    if (PyUnicode_CheckExact(holder.name) && PyUnicode_CHECK_INTERNED(holder.name)) {
+        put_held(context, object, value, &holder);
+    }
+}

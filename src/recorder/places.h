@@ -65,4 +65,9 @@ void
 film_place_put(film_context *context, film_object *object, PyObject *value,
                const film_holder *holder);
 
+/* `value` was seen on the way to something it owns: if a global of the running frame
+ * holds it, that is its place. */
+void
+film_place_adopt(film_context *context, film_object *object, PyObject *value);
+
 #endif
