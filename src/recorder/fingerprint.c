@@ -22,6 +22,8 @@
 #define BYTES_AN_ITEM 32 /* hashed in the time of an item */
 #define BLOCK 64 /* bytes of a bytearray that are one item */
 
+int64_t film_the_looks_left = FILM_LOOK_ITEMS;
+
 typedef struct film_walk {
     int64_t left; /* items that may still be looked at */
     bool flat, scalars;
@@ -89,6 +91,24 @@ nested_content(const PyTypeObject *type)
     return FILM_CONTENT_OPAQUE;
 }
 
+/* Of a long text, in items. */
+static int64_t
+text_cost(PyObject *scalar)
+{
+    Py_ssize_t length = 0;
+
+    if (Py_TYPE(scalar) == &PyUnicode_Type) {
+        length = PyUnicode_GET_LENGTH(scalar) * (Py_ssize_t)PyUnicode_KIND(scalar);
+    }
+    else if (Py_TYPE(scalar) == &PyBytes_Type) {
+        length = PyBytes_GET_SIZE(scalar);
+    }
+    else if (Py_TYPE(scalar) == &PyLong_Type) {
+        length = (Py_ssize_t)(film_long_digit_count(scalar) * sizeof(digit));
+    }
+    return (length < FILM_SCALAR_HASHED ? length : FILM_SCALAR_HASHED) / BYTES_AN_ITEM;
+}
+
 /* The word of an item that is no small number and no short text. */
 static uint64_t
 other_word(film_walk *walk, PyObject *item, uint32_t levels)
@@ -99,12 +119,7 @@ other_word(film_walk *walk, PyObject *item, uint32_t levels)
 
     if (film_is_scalar(item)) {
         walk->scalars = true;
-        if (type == &PyUnicode_Type) {
-            walk->left -= PyUnicode_GET_LENGTH(item) / BYTES_AN_ITEM;
-        }
-        else if (type == &PyBytes_Type || type == &PyLong_Type) {
-            walk->left -= Py_ABS(Py_SIZE(item)) / BYTES_AN_ITEM;
-        }
+        walk->left -= text_cost(item);
         return film_scalar_word(item);
     }
     content = nested_content(type);
@@ -364,7 +379,9 @@ film_content_length(PyObject *object, film_content content)
 film_fingerprint
 film_fingerprint_of(PyObject *object, film_content content, uint32_t levels)
 {
-    film_walk walk = {.left = FILM_FINGERPRINT_ITEMS, .flat = true};
+    int64_t most = film_the_looks_left < FILM_FINGERPRINT_ITEMS ? film_the_looks_left
+                                                                : FILM_FINGERPRINT_ITEMS;
+    film_walk walk = {.left = most, .flat = true};
     film_fingerprint result;
 
     result.length = film_content_length(object, content);
@@ -372,6 +389,7 @@ film_fingerprint_of(PyObject *object, film_content content, uint32_t levels)
     result.flat = walk.flat;
     result.scalars = walk.scalars;
     result.cut = walk.left < 0;
+    film_the_looks_left -= most - walk.left;
     return result;
 }
 
