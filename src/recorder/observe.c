@@ -9,6 +9,9 @@
 #include "recorder/pending.h"
 #include "recorder/variables.h"
 
+/* How many bound methods in a list or tuple are followed to their objects. */
+#define METHODS_LIMIT 16
+
 /* A place in the table of a code's plan; cache entries belong to their instruction. */
 static inline uint32_t
 instruction_of(const film_plan *plan, uint32_t unit)
@@ -254,15 +257,54 @@ tell_change(film_context *context, PyObject *value, const film_holder *holder)
                               length_before, cut);
 }
 
+/* What calling this bound method may have changed. */
+static bool
+tell_self(film_context *context, PyObject *self)
+{
+    film_holder holder = {.kind = FILM_HOLDER_NONE};
+
+    return tell_change(context, self, &holder);
+}
+
+/* `table[i](x)`: a short list or tuple of bound methods. */
+static bool
+tell_methods(film_context *context, PyObject *table)
+{
+    Py_ssize_t count = PySequence_Fast_GET_SIZE(table);
+    PyObject **items = PySequence_Fast_ITEMS(table);
+
+    for (Py_ssize_t index = 0; index < count && index < METHODS_LIMIT; index++) {
+        PyObject *self = items[index] == NULL ? NULL : film_method_self(items[index]);
+
+        if (self == NULL) {
+            break;
+        }
+        if (!tell_self(context, self)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool
 tell_touch(film_context *context, film_stack_entry *entry, const film_frame *frame,
            film_touch *touch)
 {
     film_holder holder;
-    PyObject *value = film_touch_resolve(entry, frame, touch, &holder);
+    PyObject *value = film_touch_resolve(entry, frame, touch, &holder), *self;
 
-    return value == NULL || film_value_is_constant(value) ||
-           tell_change(context, value, &holder);
+    if (value == NULL) {
+        return true;
+    }
+    self = film_method_self(value);
+    if (FILM_UNLIKELY(self != NULL)) {
+        return tell_self(context, self);
+    }
+    if ((Py_IS_TYPE(value, &PyList_Type) || Py_IS_TYPE(value, &PyTuple_Type)) &&
+        !tell_methods(context, value)) {
+        return false;
+    }
+    return film_value_is_constant(value) || tell_change(context, value, &holder);
 }
 
 /* A method was called: where its object is a builtin, only that one may have changed.

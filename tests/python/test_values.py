@@ -418,5 +418,5 @@ main()
     events = dump(result.film)
     sets = {e["name"]: e["value"].get("object") for e in events if e["kind"] == "set"}
     assert sets["a"] == sets["b"] != sets["c"]
-    seen = [e["args"]["x"]["object"] for e in events if e["kind"] == "call" and "args" in e]
+    seen = [e["args"]["x"]["object"] for e in events if e["kind"] == "call" and "x" in e["args"]]
     assert len(set(seen)) == 50
