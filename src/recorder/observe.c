@@ -44,6 +44,7 @@ enter_region(film_stack_entry *entry, film_region *region)
     entry->done = 0;
     entry->fresh = false;
     entry->dead = false;
+    entry->unwinding = false;
     entry->raised = 0;
 }
 
@@ -449,7 +450,8 @@ film_observe_point(film_context *context, const film_frame *frame, uint32_t unit
 }
 
 /* An event within the region: the writes before it. `entered`: code runs from within
- * the instruction, which may be a store whose slot is written already. */
+ * the instruction, which may be a store whose slot is written already; or a finaliser
+ * runs in the unwinding, and all is told. */
 static bool
 tell_inside(film_context *context, film_stack_entry *entry, const film_frame *frame,
             uint32_t unit, bool entered)
@@ -458,7 +460,7 @@ tell_inside(film_context *context, film_stack_entry *entry, const film_frame *fr
     uint32_t place;
     film_exit *exit;
 
-    if (region == NULL) {
+    if (region == NULL || (entered && entry->unwinding)) {
         return true;
     }
     place = instruction_of(entry->plan, unit);
@@ -637,11 +639,14 @@ film_observe_raise(film_context *context, const film_frame *frame, uint32_t unit
         instruction_of(entry->plan, unit) == entry->region->before->place) {
         film_pending_drop(context, entry); /* the store itself has raised */
     }
-    if (!tell_inside(context, entry, frame, unit, false)) {
+    if (!tell_inside(context, entry, frame, unit, false) ||
+        (entry->region != NULL && entry->region->touch_count != 0 &&
+         !tell_touches(context, entry, frame))) {
         return false;
     }
-    return entry->region == NULL || entry->region->touch_count == 0 ||
-           tell_touches(context, entry, frame);
+    entry->unwinding = unit >= entry->plan->unit_count ||
+                       (entry->plan->flags[unit] & FILM_PLACE_SWALLOWS) == 0;
+    return true;
 }
 
 void
@@ -668,11 +673,15 @@ film_observe_unwind(film_context *context, const film_frame *frame)
     if (entry->plan == NULL || entry->dead || entry->region == NULL) {
         return true;
     }
+    if (!tell_pending(context, entry)) {
+        return false;
+    }
     exit = film_exit_find(entry->region->stops, entry->region->stop_count,
                           FILM_PLAN_UNWINDS);
     if (exit == NULL) {
         note_unknown_edge(entry);
         return true;
     }
-    return tell_up_to(context, entry, frame, exit, exit->count);
+    return tell_up_to(context, entry, frame, exit, exit->count) &&
+           (entry->region->touch_count == 0 || tell_touches(context, entry, frame));
 }
