@@ -9,6 +9,9 @@
 #include "recorder/pending.h"
 #include "recorder/variables.h"
 
+/* How many bound methods in a list or tuple are followed to their objects. */
+#define METHODS_LIMIT 16
+
 /* A place in the table of a code's plan; cache entries belong to their instruction. */
 static inline uint32_t
 instruction_of(const film_plan *plan, uint32_t unit)
@@ -41,6 +44,7 @@ enter_region(film_stack_entry *entry, film_region *region)
     entry->done = 0;
     entry->fresh = false;
     entry->dead = false;
+    entry->unwinding = false;
     entry->raised = 0;
 }
 
@@ -254,15 +258,54 @@ tell_change(film_context *context, PyObject *value, const film_holder *holder)
                               length_before, cut);
 }
 
+/* What calling this bound method may have changed. */
+static bool
+tell_self(film_context *context, PyObject *self)
+{
+    film_holder holder = {.kind = FILM_HOLDER_NONE};
+
+    return tell_change(context, self, &holder);
+}
+
+/* `table[i](x)`: a short list or tuple of bound methods. */
+static bool
+tell_methods(film_context *context, PyObject *table)
+{
+    Py_ssize_t count = PySequence_Fast_GET_SIZE(table);
+    PyObject **items = PySequence_Fast_ITEMS(table);
+
+    for (Py_ssize_t index = 0; index < count && index < METHODS_LIMIT; index++) {
+        PyObject *self = items[index] == NULL ? NULL : film_method_self(items[index]);
+
+        if (self == NULL) {
+            break;
+        }
+        if (!tell_self(context, self)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool
 tell_touch(film_context *context, film_stack_entry *entry, const film_frame *frame,
            film_touch *touch)
 {
     film_holder holder;
-    PyObject *value = film_touch_resolve(entry, frame, touch, &holder);
+    PyObject *value = film_touch_resolve(entry, frame, touch, &holder), *self;
 
-    return value == NULL || film_value_is_constant(value) ||
-           tell_change(context, value, &holder);
+    if (value == NULL) {
+        return true;
+    }
+    self = film_method_self(value);
+    if (FILM_UNLIKELY(self != NULL)) {
+        return tell_self(context, self);
+    }
+    if ((Py_IS_TYPE(value, &PyList_Type) || Py_IS_TYPE(value, &PyTuple_Type)) &&
+        !tell_methods(context, value)) {
+        return false;
+    }
+    return film_value_is_constant(value) || tell_change(context, value, &holder);
 }
 
 /* A method was called: where its object is a builtin, only that one may have changed.
@@ -407,7 +450,8 @@ film_observe_point(film_context *context, const film_frame *frame, uint32_t unit
 }
 
 /* An event within the region: the writes before it. `entered`: code runs from within
- * the instruction, which may be a store whose slot is written already. */
+ * the instruction, which may be a store whose slot is written already; or a finaliser
+ * runs in the unwinding, and all is told. */
 static bool
 tell_inside(film_context *context, film_stack_entry *entry, const film_frame *frame,
             uint32_t unit, bool entered)
@@ -416,7 +460,7 @@ tell_inside(film_context *context, film_stack_entry *entry, const film_frame *fr
     uint32_t place;
     film_exit *exit;
 
-    if (region == NULL) {
+    if (region == NULL || (entered && entry->unwinding)) {
         return true;
     }
     place = instruction_of(entry->plan, unit);
@@ -595,11 +639,14 @@ film_observe_raise(film_context *context, const film_frame *frame, uint32_t unit
         instruction_of(entry->plan, unit) == entry->region->before->place) {
         film_pending_drop(context, entry); /* the store itself has raised */
     }
-    if (!tell_inside(context, entry, frame, unit, false)) {
+    if (!tell_inside(context, entry, frame, unit, false) ||
+        (entry->region != NULL && entry->region->touch_count != 0 &&
+         !tell_touches(context, entry, frame))) {
         return false;
     }
-    return entry->region == NULL || entry->region->touch_count == 0 ||
-           tell_touches(context, entry, frame);
+    entry->unwinding = unit >= entry->plan->unit_count ||
+                       (entry->plan->flags[unit] & FILM_PLACE_SWALLOWS) == 0;
+    return true;
 }
 
 void
@@ -626,11 +673,15 @@ film_observe_unwind(film_context *context, const film_frame *frame)
     if (entry->plan == NULL || entry->dead || entry->region == NULL) {
         return true;
     }
+    if (!tell_pending(context, entry)) {
+        return false;
+    }
     exit = film_exit_find(entry->region->stops, entry->region->stop_count,
                           FILM_PLAN_UNWINDS);
     if (exit == NULL) {
         note_unknown_edge(entry);
         return true;
     }
-    return tell_up_to(context, entry, frame, exit, exit->count);
+    return tell_up_to(context, entry, frame, exit, exit->count) &&
+           (entry->region->touch_count == 0 || tell_touches(context, entry, frame));
 }
