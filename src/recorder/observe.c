@@ -593,6 +593,24 @@ film_observe_resumed(film_context *context, uint32_t unit)
     }
 }
 
+uint32_t
+film_observe_continued(const film_plan *plan, uint32_t unit)
+{
+    const film_region *found = NULL;
+
+    for (uint32_t index = 0; plan != NULL && index < plan->region_count; index++) {
+        const film_region *region = &plan->regions[index];
+
+        /* Where several lead there, the nearest before it. */
+        if (region->sent && (found == NULL || region->place <= unit) &&
+            (film_exit_find(region->stops, region->stop_count, unit) != NULL ||
+             film_exit_find(region->inner, region->inner_count, unit) != NULL)) {
+            found = region;
+        }
+    }
+    return found == NULL ? unit : found->place;
+}
+
 bool
 film_observe_leave(film_context *context, const film_frame *frame, PyObject *value)
 {

@@ -269,6 +269,8 @@ make_region(film_draft *draft, film_flow_region *flow, film_region *region)
     }
     region->place = bytecode->instructions[flow->index].place;
     region->point = draft->points[flow->index];
+    region->sent =
+        !FILM_HAS_MONITORING && bytecode->instructions[flow->index].is_sent_to;
     qsort(states, flow->state_count, sizeof(*states), compare_reaches);
     qsort(&draft->reaches[flow->stops], flow->stop_count, sizeof(*states),
           compare_reaches);

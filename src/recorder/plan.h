@@ -121,6 +121,8 @@ typedef struct film_region {
     uint16_t stop_count, inner_count, touch_count;
     bool early;        /* writes lie before an instruction that may run code */
     bool point;        /* it begins at an observation point */
+    bool sent;         /* 3.11: a throw() that the generator delegated to may end here,
+                          without an event */
     bool points_ahead; /* 3.11: opcode events are needed within it */
     film_exit *stops;  /* most likely first */
     film_exit *inner;  /* returns and yields first */

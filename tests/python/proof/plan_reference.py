@@ -428,6 +428,8 @@ class Planner:
 
     def plan(self) -> Plan:
         starts = set(self.marked) | set(self.handler_depth) | set(self.before)
+        if OLD:  # a delegated throw() may go on there without an event
+            starts |= {i.argval for i in self.ins if i.opname == "SEND"}
         starts |= {i.offset for i in self.ins if i.opname == "RESUME"}
         self.points = set(self.before)
         self.order = sorted(starts)
