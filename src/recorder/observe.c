@@ -27,13 +27,27 @@ region_at(const film_plan *plan, uint32_t unit)
     return number == 0 ? NULL : &plan->regions[number - 1];
 }
 
-/* The plan has no such edge: nothing is guessed, the frame is found again at its next
- * line, and info tells. */
+/* The plan cannot tell this: the code's next frame gets a better one. */
 static void
-note_unknown_edge(film_stack_entry *entry)
+plan_again(const film_frame *frame, bool strayed)
+{
+    PyCodeObject *code = (PyCodeObject *)film_frame_code(frame);
+    film_code *known = film_compat_get_extra(code, film_the_session.extra_index);
+
+    if (known != NULL) {
+        film_code_plan_again(known, strayed);
+    }
+}
+
+/* The plan has no such edge: nothing is guessed, the frame is found again at its next
+ * line, and info tells. Later frames are watched instruction by instruction. */
+static void
+note_unknown_edge(film_stack_entry *entry, const film_frame *frame)
 {
     film_the_session.unknown_edges++;
-    entry->plan->unknown_edges = true;
+    if (!entry->plan->every_place) {
+        plan_again(frame, true);
+    }
 }
 
 static inline void
@@ -99,6 +113,9 @@ tell_name(film_context *context, film_stack_entry *entry, const film_frame *fram
         holder.owner == NULL ? NULL : film_dict_lookup(holder.owner, write->name);
     uint8_t tokens[FILM_TOKEN_MAX], *end;
 
+    if (FILM_UNLIKELY(holder.owner == NULL) && !entry->plan->names_on_stack) {
+        plan_again(frame, false);
+    }
     end = film_capture(context, value, &holder, film_secret_name(write), tokens);
     return film_append_set(context->thread, film_namespace_form(frame, write->kind),
                            film_write_name_id(write), tokens, (size_t)(end - tokens));
@@ -122,6 +139,30 @@ owner_holder(film_stack_entry *entry, const film_write *write)
                          .slot = write->slot};
 }
 
+/* A property or __setattr__ took the value: what was given to it, if that is in a
+ * variable or a constant. The next frame reads it off the stack. */
+static PyObject *
+value_given(film_stack_entry *entry, const film_frame *frame, const film_write *write)
+{
+    const PyCodeObject *code = (const PyCodeObject *)film_frame_code(frame);
+
+    if ((entry->plan->flags[write->place] & FILM_PLACE_ON_STACK) == 0) {
+        entry->plan->flags[write->place] |= FILM_PLACE_ON_STACK;
+        plan_again(frame, false);
+    }
+    if (write->target == FILM_PLAN_NO_PLACE) {
+        return NULL;
+    }
+    if ((write->target & FILM_TARGET_CONSTANT) != 0) {
+        Py_ssize_t index = write->target & ~FILM_TARGET_CONSTANT;
+
+        return index < PyTuple_GET_SIZE(code->co_consts)
+                   ? PyTuple_GET_ITEM(code->co_consts, index)
+                   : NULL;
+    }
+    return film_frame_local(frame, write->target);
+}
+
 static bool
 tell_attribute(film_context *context, film_stack_entry *entry, const film_frame *frame,
                film_write *write)
@@ -138,13 +179,15 @@ tell_attribute(film_context *context, film_stack_entry *entry, const film_frame 
     }
     value = film_attribute_read(write, owner, &via);
     end = film_capture_owner(context, owner, &holder, tokens);
-    if (FILM_UNLIKELY(via)) {
-        form = FILM_SET_ATTRIBUTE_VIA;
-    }
     holder = (film_holder){.kind = FILM_HOLDER_ATTRIBUTE,
                            .owner = owner,
                            .name = write->name,
                            .in_flight = is_in_flight(context, entry, write)};
+    if (FILM_UNLIKELY(via)) {
+        form = FILM_SET_ATTRIBUTE_VIA;
+        value = value_given(entry, frame, write);
+        holder = (film_holder){.kind = FILM_HOLDER_NONE};
+    }
     end = film_capture(context, value, &holder, film_secret_name(write), end);
     if (!film_append_set(context->thread, form, film_write_name_id(write), tokens,
                          (size_t)(end - tokens))) {
@@ -391,7 +434,7 @@ arrive(film_context *context, film_stack_entry *entry, const film_frame *frame,
             }
         }
         if (FILM_UNLIKELY(exit == NULL)) {
-            note_unknown_edge(entry);
+            note_unknown_edge(entry, frame);
         }
         else if (!tell_up_to(context, entry, frame, exit, exit->count)) {
             return false;
@@ -473,7 +516,7 @@ tell_inside(film_context *context, film_stack_entry *entry, const film_frame *fr
         /* 3.11: after an exception event the unwinding may still close generators
          * while the frame shows the raise. */
         if (!entered || entry->raised != place + 1) {
-            note_unknown_edge(entry);
+            note_unknown_edge(entry, frame);
         }
         return true;
     }
@@ -593,6 +636,24 @@ film_observe_resumed(film_context *context, uint32_t unit)
     }
 }
 
+uint32_t
+film_observe_continued(const film_plan *plan, uint32_t unit)
+{
+    const film_region *found = NULL;
+
+    for (uint32_t index = 0; plan != NULL && index < plan->region_count; index++) {
+        const film_region *region = &plan->regions[index];
+
+        /* Where several lead there, the nearest before it. */
+        if (region->sent && (found == NULL || region->place <= unit) &&
+            (film_exit_find(region->stops, region->stop_count, unit) != NULL ||
+             film_exit_find(region->inner, region->inner_count, unit) != NULL)) {
+            found = region;
+        }
+    }
+    return found == NULL ? unit : found->place;
+}
+
 bool
 film_observe_leave(film_context *context, const film_frame *frame, PyObject *value)
 {
@@ -679,7 +740,7 @@ film_observe_unwind(film_context *context, const film_frame *frame)
     exit = film_exit_find(entry->region->stops, entry->region->stop_count,
                           FILM_PLAN_UNWINDS);
     if (exit == NULL) {
-        note_unknown_edge(entry);
+        note_unknown_edge(entry, frame);
         return true;
     }
     return tell_up_to(context, entry, frame, exit, exit->count) &&

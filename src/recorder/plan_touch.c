@@ -43,11 +43,11 @@ is_plain_function(const film_draft *draft, const film_instruction *load, PyObjec
 {
     PyObject *value;
 
-    if (load->form != FILM_FORM_LOAD_GLOBAL || draft->globals == NULL ||
-        !PyDict_CheckExact(draft->globals)) {
+    if (load->form != FILM_FORM_LOAD_GLOBAL || draft->wishes->globals == NULL ||
+        !PyDict_CheckExact(draft->wishes->globals)) {
         return load->form == FILM_FORM_LOAD_GLOBAL;
     }
-    value = film_dict_lookup(draft->globals, name);
+    value = film_dict_lookup(draft->wishes->globals, name);
     return value == NULL || film_method_self(value) == NULL;
 }
 
@@ -185,8 +185,8 @@ is_harmless_function(const film_draft *draft, const film_instruction *load)
         return false;
     }
     name = film_draft_name(draft, load->arg);
-    return draft->globals != NULL && film_function_is_harmless(name) &&
-           film_dict_lookup(draft->globals, name) == NULL;
+    return draft->wishes->globals != NULL && film_function_is_harmless(name) &&
+           film_dict_lookup(draft->wishes->globals, name) == NULL;
 }
 
 /* Where the object comes from that the instruction changes, if nothing else. */

@@ -12,6 +12,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/plan_draft.h"
 
+#include <opcode.h>
+
 #include "base/alloc.h"
 
 PyObject *
@@ -296,6 +298,40 @@ add_slot_pair(film_draft *draft, uint32_t index)
                           (here->restores & 2u) != 0);
 }
 
+/* True when the store at `index` is to be read off the stack: its value could not be
+ * read back in an earlier plan. */
+static bool
+is_wished_on_stack(const film_draft *draft, uint32_t index)
+{
+    const film_plan *earlier = draft->wishes->earlier;
+    uint32_t place = draft->bytecode.instructions[index].place;
+
+    return earlier != NULL && place < earlier->unit_count &&
+           (earlier->flags[place] & FILM_PLACE_ON_STACK) != 0;
+}
+
+/* Where the value comes from that the STORE_ATTR at `index` finds below its owner. */
+static uint16_t
+find_value(const film_draft *draft, uint32_t index)
+{
+    const film_bytecode *bytecode = &draft->bytecode;
+    const film_instruction *here = &bytecode->instructions[index], *load;
+    uint32_t origin = film_bytecode_origin(bytecode, here->items, here->depth - 2);
+    uint32_t slot;
+
+    if (origin == FILM_NONE) {
+        return FILM_PLAN_NO_PLACE;
+    }
+    load = &bytecode->instructions[origin & ~FILM_ORIGIN_FIRST];
+    if (load->opcode == LOAD_CONST && load->arg < FILM_TARGET_CONSTANT - 1) {
+        return (uint16_t)(FILM_TARGET_CONSTANT | load->arg);
+    }
+    slot = load->form == FILM_FORM_LOAD_FAST_PAIR && (origin & FILM_ORIGIN_FIRST) != 0
+               ? load->arg >> 4
+               : loaded_last(load);
+    return slot == FILM_NONE ? FILM_PLAN_NO_PLACE : (uint16_t)slot;
+}
+
 static bool
 add_name_write(film_draft *draft, uint32_t index, film_write_kind kind)
 {
@@ -310,6 +346,10 @@ add_name_write(film_draft *draft, uint32_t index, film_write_kind kind)
     write.hidden = film_name_is_hidden(write.name);
     if (kind == FILM_WRITE_GLOBAL || kind == FILM_WRITE_NAME) {
         write.call_place = find_call(draft, index, 0);
+    }
+    if (kind == FILM_WRITE_NAME && draft->wishes->names_on_stack && !write.hidden) {
+        write.kind = FILM_WRITE_STACK_NAME;
+        return add_stack_write(draft, index, write);
     }
     return add_made(draft, index, write);
 }
@@ -328,8 +368,9 @@ add_attribute_write(film_draft *draft, uint32_t index, film_write_kind kind,
 
     if (kind == FILM_WRITE_ATTRIBUTE) {
         write.call_place = find_call(draft, index, 1);
+        write.target = find_value(draft, index);
     }
-    if (find_owner(draft, index, &write)) {
+    if (!is_wished_on_stack(draft, index) && find_owner(draft, index, &write)) {
         return add_made(draft, index, write);
     }
     write.kind = (uint8_t)on_stack;
@@ -431,6 +472,9 @@ film_draft_find_writes(film_draft *draft)
     for (uint32_t index = 0; index < draft->bytecode.count; index++) {
         if (!find_writes_of(draft, index)) {
             return false;
+        }
+        if (draft->wishes->every_place && draft->bytecode.instructions[index].depth >= 0) {
+            draft->points[film_bytecode_prefix(&draft->bytecode, index)] = true;
         }
     }
     return true;

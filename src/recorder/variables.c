@@ -117,7 +117,8 @@ film_method_self(PyObject *value)
     else if (type == &PyMethod_Type) {
         self = PyMethod_GET_SELF(value);
     }
-    else if (type == &_PyMethodWrapper_Type) {
+    else if (type->tp_name[0] == 'm' && (type->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0 &&
+             strcmp(type->tp_name, "method-wrapper") == 0) {
         self = ((const method_wrapper *)value)->self;
     }
     return self == NULL || film_value_is_constant(self) ? NULL : self;

@@ -243,6 +243,9 @@ class Planner:
             return
         last: int | None = -2
         known = -2
+        returned_to = {
+            i.argval for i in self.ins if i.opname.startswith("JUMP_BACKWARD")
+        }
         resumes = [k for k, i in enumerate(self.ins) if i.opname == "RESUME"]
         for i in self.ins[resumes[0] if resumes else 0 :]:
             o, line = i.offset, self.line.get(i.offset)
@@ -253,6 +256,11 @@ class Planner:
                     if line != known or joined:
                         self.sure.add(o)
                 last = line
+            elif i.opname in ("END_FOR", "END_SEND") and o in returned_to:
+                # The END_SEND that a CLEANUP_THROW goes on to.
+                if line is not None:
+                    self.marked.add(o)
+                    self.sure.add(o)
             if line is not None:
                 known = line
 
@@ -420,6 +428,8 @@ class Planner:
 
     def plan(self) -> Plan:
         starts = set(self.marked) | set(self.handler_depth) | set(self.before)
+        if OLD:  # a delegated throw() may go on there without an event
+            starts |= {i.argval for i in self.ins if i.opname == "SEND"}
         starts |= {i.offset for i in self.ins if i.opname == "RESUME"}
         self.points = set(self.before)
         self.order = sorted(starts)
