@@ -10,6 +10,9 @@
 
 #define MOST_LEVELS 16u
 #define MOST_ITEMS 512u
+#define LONG_LIST 48
+#define MOST_GROWTH 32
+#define LOOKS_SAVED 16u /* that an append counts for */
 
 static film_capture_limits the_limits;
 
@@ -110,6 +113,32 @@ is_surely_unchanged(const film_object *object, PyObject *value, film_content con
            object->version == film_dict_version(value);
 }
 
+static bool
+put_changed(const film_object *object, uint8_t **to)
+{
+    if (object->record == 0) {
+        return false;
+    }
+    *to = film_token_put_value(*to, FILM_TOKEN_VALUE, object->record - 1);
+    return true;
+}
+
+/* A long list that has got a few items more: they are at its end, as far as the
+ * fingerprint says the next time that all of it is compared. That is put off so long
+ * that appending costs no more for a longer list. */
+static bool
+only_grows(film_object *object, PyObject *value, film_content content)
+{
+    int64_t grown = (int64_t)Py_SIZE(value) - object->length;
+
+    if (content != FILM_CONTENT_LIST || object->length < LONG_LIST || grown < 1 ||
+        grown > MOST_GROWTH || !object->compared || !object->flat || object->stale) {
+        return false;
+    }
+    return object->version < FILM_FINGERPRINT_ITEMS &&
+           object->version < (uint32_t)Py_SIZE(value);
+}
+
 bool
 film_capture_changed(film_context *context, PyObject *value, const film_holder *holder,
                      uint8_t **to, int64_t *length_before, bool *cut)
@@ -131,9 +160,27 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
     if (object == NULL || is_surely_unchanged(object, value, content)) {
         return false;
     }
+    if (only_grows(object, value, content)) {
+        fingerprint = film_fingerprint_grown(value, object->fingerprint, object->length,
+                                             object->partly);
+        if (fingerprint.flat) {
+            uint32_t saved = object->version + LOOKS_SAVED;
+
+            *length_before = object->length;
+            *cut = fingerprint.cut;
+            film_the_capture_counts.cut += *cut;
+            object = film_snapshot_write(context, value, the_limits.depth, &fingerprint);
+            object->version = saved;
+            return put_changed(object, to);
+        }
+    }
     fingerprint = film_fingerprint_of(value, content, compared_levels(object));
     if (FILM_LIKELY(object->compared && fingerprint.word == object->fingerprint &&
                     !fingerprint.cut)) {
+        if (content == FILM_CONTENT_LIST && object->flat) {
+            object->version = 0;
+            object->pointers = fingerprint.scalars ? 0 : film_fingerprint_pointers(value);
+        }
         return false;
     }
     *cut = fingerprint.cut || !object->compared;
@@ -148,11 +195,7 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
         fingerprint = film_fingerprint_of(value, content, the_limits.depth);
     }
     object = film_snapshot_write(context, value, the_limits.depth, &fingerprint);
-    if (object->record == 0) {
-        return false;
-    }
-    *to = film_token_put_value(*to, FILM_TOKEN_VALUE, object->record - 1);
-    return true;
+    return put_changed(object, to);
 }
 
 void
@@ -197,7 +240,9 @@ film_capture_stored(const film_stored *stored)
         return;
     }
     object->fingerprint += stored->delta;
-    object->version = 0;
+    if (object->dict) {
+        object->version = 0;
+    }
     object->pointers = 0;
     object->stale = true;
     if (object->length >= 0) {

@@ -15,12 +15,11 @@
 #include "recorder/session.h"
 #include "recorder/text.h"
 
-#define TYPES 1024u
 #define NAME_BYTES 200u
 #define MAX_SLOTS 256u
 
 film_name *film_the_names;
-static film_type *types;
+film_type *film_the_types;
 static film_type passing; /* a type that has no version: worked out each time */
 
 bool
@@ -29,10 +28,10 @@ film_types_begin(void)
     if (film_the_names == NULL) {
         film_the_names = calloc(FILM_NAMES, sizeof(*film_the_names));
     }
-    if (types == NULL) {
-        types = calloc(TYPES, sizeof(*types));
+    if (film_the_types == NULL) {
+        film_the_types = calloc(FILM_TYPES, sizeof(*film_the_types));
     }
-    if (film_the_names == NULL || types == NULL) {
+    if (film_the_names == NULL || film_the_types == NULL) {
         film_types_end();
         return false;
     }
@@ -45,13 +44,13 @@ film_types_begin(void)
 void
 film_types_end(void)
 {
-    for (size_t index = 0; types != NULL && index < TYPES; index++) {
-        free(types[index].slots);
+    for (size_t index = 0; film_the_types != NULL && index < FILM_TYPES; index++) {
+        free(film_the_types[index].slots);
     }
     free(passing.slots);
     passing = (film_type){0};
-    free(types);
-    types = NULL;
+    free(film_the_types);
+    film_the_types = NULL;
     free(film_the_names);
     film_the_names = NULL;
 }
@@ -334,15 +333,10 @@ learn_type(film_type *known, PyTypeObject *type)
 }
 
 const film_type *
-film_type_of(PyTypeObject *type)
+film_type_learn(PyTypeObject *type)
 {
-    uint64_t hash = ((uint64_t)(uintptr_t)type >> 4) * UINT64_C(0x9e3779b97f4a7c15);
-    film_type *known = &types[hash >> 54];
+    film_type *known = film_type_place(type);
 
-    if (FILM_LIKELY(known->type == type &&
-                    (!known->heap || known->version == type->tp_version_tag))) {
-        return known;
-    }
     /* Without a version nothing would tell that it changed. */
     if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0 && type->tp_version_tag == 0) {
         known = &passing;

@@ -57,9 +57,32 @@ typedef struct film_type {
     film_slot *slots; /* owned */
 } film_type;
 
-/* Borrowed until the next call with another type. Never NULL. */
+#define FILM_TYPES 1024u
+extern film_type *film_the_types; /* FILM_TYPES of them */
+
 const film_type *
-film_type_of(PyTypeObject *type);
+film_type_learn(PyTypeObject *type);
+
+static inline film_type *
+film_type_place(const PyTypeObject *type)
+{
+    return &film_the_types[((uint64_t)(uintptr_t)type >> 4) *
+                               UINT64_C(0x9e3779b97f4a7c15) >>
+                           54];
+}
+
+/* Borrowed until the next call with another type. Never NULL. */
+static inline const film_type *
+film_type_of(PyTypeObject *type)
+{
+    const film_type *known = film_type_place(type);
+
+    if (FILM_LIKELY(known->type == type &&
+                    (!known->heap || known->version == type->tp_version_tag))) {
+        return known;
+    }
+    return film_type_learn(type);
+}
 
 /* True when no instance of the type comes to life unseen: its __init__ is recorded, and
  * object.__new__ makes it. (copy and pickle make one without __init__; so an object that

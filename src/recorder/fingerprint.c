@@ -91,6 +91,12 @@ nested_content(const PyTypeObject *type)
     return FILM_CONTENT_OPAQUE;
 }
 
+static inline uint64_t
+identity_word(const PyObject *item, const PyTypeObject *type)
+{
+    return (uint64_t)(uintptr_t)item ^ (uint64_t)(uintptr_t)type * GOLDEN;
+}
+
 /* Of a long text, in items. */
 static int64_t
 text_cost(PyObject *scalar)
@@ -123,8 +129,7 @@ other_word(film_walk *walk, PyObject *item, uint32_t levels)
         return film_scalar_word(item);
     }
     content = nested_content(type);
-    /* Classes written in Python are instances: no need to look closer. */
-    if (content == FILM_CONTENT_OPAQUE && (type->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0) {
+    if (content == FILM_CONTENT_OPAQUE) {
         if (levels == 0) {
             walk->flat = false; /* who knows */
         }
@@ -139,7 +144,7 @@ other_word(film_walk *walk, PyObject *item, uint32_t levels)
             return content_word(walk, item, content, levels) ^ address;
         }
     }
-    return address ^ (uint64_t)(uintptr_t)type * GOLDEN;
+    return identity_word(item, type);
 }
 
 static inline uint64_t
@@ -152,6 +157,9 @@ item_word(film_walk *walk, PyObject *item, uint32_t levels)
         return 0;
     }
     type = Py_TYPE(item);
+    if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0) {
+        return identity_word(item, type); /* instances: no need to look closer */
+    }
     if (type == &PyLong_Type && film_long_small(item, &number)) {
         walk->scalars = true;
         return (uint64_t)number ^ SALT_INT;
@@ -282,6 +290,17 @@ instance_word(film_walk *walk, PyObject *object)
     }
     /* By name, not by place: the same attributes may move from the instance into a
      * __dict__. */
+    if (FILM_LIKELY(pairs.values != NULL && pairs.texts != NULL)) {
+        for (Py_ssize_t index = 0; index < pairs.count; index++) {
+            PyObject *value = pairs.values[index];
+
+            if (value != NULL) {
+                sum += placed(item_word(walk, value, 0),
+                              (uint64_t)(uintptr_t)pairs.texts[index].me_key);
+            }
+        }
+        return sum; /* a few dozen at most */
+    }
     for (Py_ssize_t index = 0; index < pairs.count && pay(walk); index++) {
         PyObject *key, *value = film_pairs_get(&pairs, index, &key);
 
@@ -389,6 +408,7 @@ film_fingerprint_of(PyObject *object, film_content content, uint32_t levels)
     result.flat = walk.flat;
     result.scalars = walk.scalars;
     result.cut = walk.left < 0;
+    result.grown = false;
     film_the_looks_left -= most - walk.left;
     return result;
 }
@@ -399,6 +419,26 @@ film_fingerprint_pointers(PyObject *list)
     return film_hash(((PyListObject *)list)->ob_item,
                      (size_t)Py_SIZE(list) * sizeof(PyObject *)) |
            1;
+}
+
+film_fingerprint
+film_fingerprint_grown(PyObject *list, uint64_t before, int64_t length_before,
+                       bool partly)
+{
+    film_walk walk = {.left = FILM_FINGERPRINT_ITEMS, .flat = true};
+    PyObject **items = ((PyListObject *)list)->ob_item;
+    film_fingerprint result = {
+        .length = Py_SIZE(list), .scalars = true, .cut = partly, .grown = true};
+
+    result.word = before + (uint64_t)(result.length - length_before) * GOLDEN;
+    /* Of one that is looked at in part, the end is not in the word. */
+    for (int64_t index = length_before; index < result.length; index++) {
+        uint64_t word = item_word(&walk, items[index], 0);
+
+        result.word += partly ? 0 : placed(word, (uint64_t)index + 1);
+    }
+    result.flat = walk.flat;
+    return result;
 }
 
 bool

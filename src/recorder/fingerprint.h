@@ -33,6 +33,7 @@ typedef struct film_fingerprint {
     bool flat;      /* no container within */
     bool scalars;   /* some item counts by its value */
     bool cut;       /* not all of it was looked at */
+    bool grown;     /* of film_fingerprint_grown */
 } film_fingerprint;
 
 /* `levels`: of containers whose content counts, 1 for `object` alone. */
@@ -58,6 +59,12 @@ bool
 film_fingerprint_store(PyObject *owner, film_content content, uint32_t levels,
                        PyObject *name, PyObject *key, PyObject *value,
                        film_store_effect *effect);
+
+/* The fingerprint of a long flat list of which only the end is looked at: the items it
+ * has got since the fingerprint was `before`. */
+film_fingerprint
+film_fingerprint_grown(PyObject *list, uint64_t before, int64_t length_before,
+                       bool partly);
 
 /* True when a list or dict whose fingerprint was `before` has only got new items at its
  * end since, and nothing else. */

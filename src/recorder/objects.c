@@ -176,6 +176,12 @@ film_objects_see(film_context *context, PyObject *object, const film_holder *hol
     if (FILM_UNLIKELY(context->stack_token != context->token)) {
         name_stack(context); /* a new recording, or after a pause: see objects.h */
     }
+    if (FILM_LIKELY(entry != NULL && entry->type == film_type_word(Py_TYPE(object)) &&
+                    film_place_proves_slot(context, entry, object, holder))) {
+        *known = true;
+        entry->seen = ++table.clock;
+        return entry;
+    }
     *known = entry != NULL && entry->type == film_type_word(Py_TYPE(object)) &&
              (film_place_proves(context, entry, object, holder) ||
               is_the_last_born(entry, object, holder));

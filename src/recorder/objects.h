@@ -55,7 +55,8 @@ typedef struct film_object {
     uint64_t pointers; /* of a list whose items count by address only; 0: others */
     uint64_t record;  /* value id + 1 of the last one; 0: none */
     uint64_t body;    /* hash of that record */
-    uint32_t version; /* of film_dict_version at the fingerprint; 0: none */
+    uint32_t version; /* of film_dict_version at the fingerprint; 0: none. Of a list:
+                         looks saved since all of it was compared */
     uint32_t placed;  /* items whose places are known, from the first on */
     int64_t length;
     uint32_t type;     /* hash of its type's address */
@@ -68,6 +69,7 @@ typedef struct film_object {
     bool renewed : 1;  /* while busy: the record begins a new edition */
     bool compared : 1; /* the fingerprint holds */
     bool partly : 1;   /* it is of a part of the content only */
+    bool dict : 1;
     uint16_t cell;     /* check word of the cell it was last told in */
     film_slot_place first, last; /* a proven one that lives long; the latest */
     film_held_place held;

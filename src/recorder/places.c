@@ -12,7 +12,6 @@
 #define PROOF_STEPS 4u /* owners of owners */
 #define SEARCHED_ITEMS 64
 #define SEARCHED_FRAMES 8
-#define GOLDEN UINT64_C(0x9e3779b97f4a7c15)
 
 /* --- proofs -------------------------------------------------------------------------
  */
@@ -20,15 +19,6 @@
 static bool
 is_proven(film_context *context, film_object *object, const PyObject *address,
           unsigned steps);
-
-/* The check word of a variable and what it holds. */
-static inline uint32_t
-slot_word(uint64_t frame, uint32_t slot, const PyObject *object)
-{
-    uint64_t word = ((uint64_t)(uintptr_t)object >> 4) + frame * 0x10001u + slot;
-
-    return (uint32_t)(word * GOLDEN >> 32) | 1u; /* 0 is: nothing */
-}
 
 /* True when what the variable was told to hold is kept in its frame's entry; else, for
  * frames that are suspended now and then and for variables beyond the entry's room, in
@@ -46,7 +36,7 @@ slot_is_told(const film_stack_entry *entry, const film_slot_place *place,
     if (!is_in_entry(entry, place->slot)) {
         return film_told_is(film_told_slot_key(place->frame, place->slot), address);
     }
-    return entry->told[place->slot] == slot_word(place->frame, place->slot, address);
+    return entry->told[place->slot] == film_slot_word(place->frame, place->slot, address);
 }
 
 /* `entry` is of the place's frame, and that is alive. */
@@ -313,7 +303,7 @@ put_slot(film_context *context, film_object *object, const PyObject *address,
         film_told_put(film_told_slot_key(place.frame, place.slot), address);
     }
     else {
-        entry->told[place.slot] = slot_word(place.frame, place.slot, address);
+        entry->told[place.slot] = film_slot_word(place.frame, place.slot, address);
     }
     /* The first one stays as long as it holds: a caller's variable outlives the
      * callee's. */

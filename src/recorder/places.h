@@ -9,6 +9,51 @@
 
 #include "recorder/objects.h"
 
+/* The check word of a variable and what it holds. */
+static inline uint32_t
+film_slot_word(uint64_t frame, uint32_t slot, const PyObject *object)
+{
+    uint64_t word = ((uint64_t)(uintptr_t)object >> 4) + frame * 0x10001u + slot;
+
+    return (uint32_t)(word * UINT64_C(0x9e3779b97f4a7c15) >> 32) |
+           1u; /* 0 is: nothing */
+}
+
+/* The most frequent case of the two functions below in one: a variable of this thread
+ * proves the object, and another one (or the same) shows it now. False: not known. */
+static inline bool
+film_place_proves_slot(film_context *context, film_object *object, PyObject *value,
+                       const film_holder *holder)
+{
+    const film_slot_place *first = &object->first;
+    const film_stack_entry *proof = context->entries + first->index;
+    film_stack_entry *entry = holder->entry;
+
+    if (holder->kind != FILM_HOLDER_SLOT || entry == NULL ||
+        first->stack != context->stack_id || first->is_cell || first->suspends ||
+        proof > context->top || proof->serial != first->frame ||
+        first->slot >= FILM_TOLD_SLOTS || entry->suspends ||
+        holder->slot >= FILM_TOLD_SLOTS ||
+        film_frame_local(proof->frame, (int)first->slot) != value ||
+        proof->told[first->slot] !=
+            film_slot_word(first->frame, first->slot, value)) {
+        return false;
+    }
+    if (entry != proof || holder->slot != first->slot) {
+        size_t index = (size_t)(entry - context->entries);
+
+        if (FILM_UNLIKELY(index > 0x3ffff)) {
+            return false;
+        }
+        entry->told[holder->slot] = film_slot_word(entry->serial, holder->slot, value);
+        object->last = (film_slot_place){.frame = entry->serial,
+                                         .stack = context->stack_id,
+                                         .index = (uint32_t)index & 0x3ffff,
+                                         .slot = holder->slot & 0xfff};
+    }
+    return true;
+}
+
 /* True when `value`, of the type `object` has, is the object that was seen at its
  * address before. */
 bool

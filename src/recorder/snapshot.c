@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/snapshot.h"
 
+#include <string.h>
+
 #include "base/hash.h"
 #include "recorder/capture_keep.h"
 #include "recorder/capture_scalars.h"
@@ -9,14 +11,25 @@
 #include "recorder/snapshot_forms.h"
 
 #define BYTES_KEPT 256u
+#define KEPT_LISTS 8u
+#define KEPT_BYTES 512u
 #define ITEMS_PLACED 512u /* beyond those shown, in one go */
 
 film_snapshot film_the_snapshot;
+
+/* What the last records of long lists show, so that an append need not write all of it
+ * again. */
+static struct {
+    uint64_t serial; /* 0: none */
+    uint32_t length;
+    uint8_t bytes[KEPT_BYTES];
+} kept[KEPT_LISTS];
 
 bool
 film_snapshot_begin(const film_capture_limits *limits)
 {
     film_the_snapshot.items = limits->items;
+    memset(kept, 0, sizeof(kept));
     film_the_snapshot.bytes =
         limits->text_bytes < BYTES_KEPT ? BYTES_KEPT : limits->text_bytes;
     film_buffer_clear(&film_the_snapshot.body);
@@ -42,7 +55,8 @@ film_snapshot_compared(film_object *object, PyObject *value, uint32_t levels,
     object->flat = fingerprint->flat;
     object->partly = fingerprint->cut;
     object->compared = true;
-    object->version = PyDict_Check(value) ? film_dict_version(value) : 0;
+    object->dict = PyDict_Check(value);
+    object->version = object->dict ? film_dict_version(value) : 0;
     object->pointers = PyList_Check(value) && fingerprint->flat &&
                                !fingerprint->scalars && !fingerprint->cut
                            ? film_fingerprint_pointers(value)
@@ -120,6 +134,9 @@ static bool
 items_stayed(const film_object *object, PyObject *value, film_content content,
              uint32_t levels, const film_fingerprint *now)
 {
+    if (now->grown) {
+        return true;
+    }
     if (object->record == 0 || !object->compared || now->cut ||
         (!object->flat && object->levels != levels)) {
         return false;
@@ -127,6 +144,51 @@ items_stayed(const film_object *object, PyObject *value, film_content content,
     return (object->stale && now->word == object->fingerprint) ||
            film_fingerprint_only_grew(value, content, levels, object->fingerprint,
                                       object->length, now);
+}
+
+static const uint8_t *
+past_number(const uint8_t *varint)
+{
+    while ((*varint & 0x80) != 0) {
+        varint++;
+    }
+    return varint + 1;
+}
+
+/* The count of items and what follows it of a list's record, which has just been put at
+ * `start` after serial, form and length. */
+static void
+keep_items(const film_object *object, size_t start)
+{
+    const uint8_t *at = film_the_snapshot.body.data + start;
+    const uint8_t *end = film_the_snapshot.body.data + film_the_snapshot.body.length;
+    uint32_t place = object->serial % KEPT_LISTS;
+
+    kept[place].serial = 0;
+    if (film_the_snapshot.body.failed) {
+        return;
+    }
+    at = past_number(past_number(at) + 1);
+    if (end - at <= (ptrdiff_t)KEPT_BYTES) {
+        kept[place].serial = object->serial;
+        kept[place].length = (uint32_t)(end - at);
+        memcpy(kept[place].bytes, at, (size_t)(end - at));
+    }
+}
+
+/* Puts a list that only grew beyond what its record shows; false: not kept. */
+static bool
+put_kept_items(const film_object *object, int64_t length)
+{
+    uint32_t at = object->serial % KEPT_LISTS;
+
+    if (kept[at].serial != object->serial) {
+        return false;
+    }
+    film_buffer_put_byte(&film_the_snapshot.body, FILM_OBJECT_SEQUENCE);
+    film_buffer_put_varint(&film_the_snapshot.body, (uint64_t)length + 1);
+    film_buffer_append(&film_the_snapshot.body, kept[at].bytes, kept[at].length);
+    return true;
 }
 
 film_object *
@@ -149,7 +211,16 @@ film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
     }
     placed = object->placed;
     film_buffer_put_varint(&film_the_snapshot.body, object->serial);
-    film_snapshot_put(&making, content);
+    if (fingerprint->grown && put_kept_items(object, fingerprint->length)) {
+        making.cut = true;
+    }
+    else {
+        film_snapshot_put(&making, content);
+        if (content == FILM_CONTENT_LIST && making.cut &&
+            film_the_looks_left > 0) {
+            keep_items(film_objects_find(value), start);
+        }
+    }
     if (making.cut && placed < UINT32_MAX &&
         (content == FILM_CONTENT_LIST || content == FILM_CONTENT_TUPLE ||
          content == FILM_CONTENT_DICT)) {
