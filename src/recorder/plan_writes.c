@@ -310,6 +310,34 @@ is_wished_on_stack(const film_draft *draft, uint32_t index)
            (earlier->flags[place] & FILM_PLACE_ON_STACK) != 0;
 }
 
+/* The same for a constant loaded right before the owner, or FILM_PLAN_NO_PLACE. */
+static uint16_t
+find_constant(const film_draft *draft, uint32_t index)
+{
+    const film_bytecode *bytecode = &draft->bytecode;
+    const film_instruction *load;
+
+    index = film_bytecode_before(bytecode, index);
+    if (index == FILM_NONE || plain_pushes(&bytecode->instructions[index]) != 1) {
+        return FILM_PLAN_NO_PLACE;
+    }
+    index = film_bytecode_before(bytecode, index);
+    if (index == FILM_NONE) {
+        return FILM_PLAN_NO_PLACE;
+    }
+    load = &bytecode->instructions[index];
+    if (load->opcode == LOAD_CONST &&
+        load->arg < FILM_TARGET_SMALL_INT - FILM_TARGET_CONSTANT) {
+        return (uint16_t)(FILM_TARGET_CONSTANT | load->arg);
+    }
+#if defined(LOAD_SMALL_INT)
+    if (load->opcode == LOAD_SMALL_INT && load->arg < 256) {
+        return (uint16_t)(FILM_TARGET_SMALL_INT | load->arg);
+    }
+#endif
+    return FILM_PLAN_NO_PLACE;
+}
+
 /* Where the value comes from that the STORE_ATTR at `index` finds below its owner. */
 static uint16_t
 find_value(const film_draft *draft, uint32_t index)
@@ -320,12 +348,9 @@ find_value(const film_draft *draft, uint32_t index)
     uint32_t slot;
 
     if (origin == FILM_NONE) {
-        return FILM_PLAN_NO_PLACE;
+        return find_constant(draft, index);
     }
     load = &bytecode->instructions[origin & ~FILM_ORIGIN_FIRST];
-    if (load->opcode == LOAD_CONST && load->arg < FILM_TARGET_CONSTANT - 1) {
-        return (uint16_t)(FILM_TARGET_CONSTANT | load->arg);
-    }
     slot = load->form == FILM_FORM_LOAD_FAST_PAIR && (origin & FILM_ORIGIN_FIRST) != 0
                ? load->arg >> 4
                : loaded_last(load);
