@@ -131,7 +131,7 @@ clean_events(film_scrubber *scrubber, const film_chunk_info *chunk,
 
 /* FILM_END: this chunk is not copied. */
 static film_status
-clean_payload(film_scrubber *scrubber, const film_chunk_info *chunk,
+clean_payload(film_scrubber *scrubber, const film_chunk_info *chunk, uint32_t flags,
               const film_buffer *raw, film_buffer *out)
 {
     switch ((film_chunk_type)chunk->type) {
@@ -140,7 +140,8 @@ clean_payload(film_scrubber *scrubber, const film_chunk_info *chunk,
     case FILM_CHUNK_TABLE:
         return film_scrub_table(scrubber, raw, out);
     case FILM_CHUNK_VALUE:
-        return film_scrub_values(scrubber, raw, chunk->first, out);
+        return film_scrub_values(scrubber, raw, chunk->first,
+                                 (flags & FILM_CHUNK_COLUMNS) != 0, out);
     case FILM_CHUNK_SOURCE:
         return film_scrub_source(scrubber, raw, out);
     case FILM_CHUNK_EVENT:
@@ -176,7 +177,7 @@ copy_chunk(film_scrubber *scrubber, log_writer *to, size_t index, film_error *er
             status = film_loader_keyframe(&reader->loader, &keyframe);
         }
         if (status == FILM_OK) {
-            status = clean_payload(scrubber, &chunk, &raw, &payload);
+            status = clean_payload(scrubber, &chunk, header.flags, &raw, &payload);
         }
         if (status == FILM_OK) {
             /* Digests run over values that are no longer there. */
@@ -276,6 +277,7 @@ film_scrub(film_reader *reader, const film_scrub_options *options, int fd,
     *counts = scrubber.counts;
     film_secrets_reset(&scrubber.secrets);
     film_columns_reset(&scrubber.columns);
+    film_value_columns_reset(&scrubber.value_columns);
     film_buffer_reset(&scrubber.tokens);
     return status;
 }

@@ -195,9 +195,9 @@ put_value(film_scrubber *scrubber, uint64_t id, const film_record *from,
     return FILM_OK;
 }
 
-film_status
-film_scrub_values(film_scrubber *scrubber, const film_buffer *raw, uint64_t first,
-                  film_buffer *out)
+static film_status
+put_values(film_scrubber *scrubber, const film_buffer *raw, uint64_t first,
+           film_buffer *out)
 {
     film_input input = film_input_of(raw->data, raw->length);
     film_buffer body = {0};
@@ -220,6 +220,31 @@ film_scrub_values(film_scrubber *scrubber, const film_buffer *raw, uint64_t firs
     }
     film_buffer_reset(&body);
     return status == FILM_OK ? finish(scrubber, out) : status;
+}
+
+film_status
+film_scrub_values(film_scrubber *scrubber, const film_buffer *raw, uint64_t first,
+                  bool in_columns, film_buffer *out)
+{
+    film_buffer records = {0}, clean = {0};
+    film_status status;
+
+    if (!in_columns) {
+        return put_values(scrubber, raw, first, out);
+    }
+    status = film_value_columns_join(raw->data, raw->length, first, FILM_CHUNK_MAX_RAW,
+                                     &records);
+    if (status == FILM_OK) {
+        status = put_values(scrubber, &records, first, &clean);
+    }
+    if (status == FILM_OK) {
+        film_value_columns_split(&scrubber->value_columns, clean.data, clean.length,
+                                 first, out);
+        status = finish(scrubber, out);
+    }
+    film_buffer_reset(&records);
+    film_buffer_reset(&clean);
+    return status;
 }
 
 film_status

@@ -5,14 +5,16 @@
 
 #include "export/scrub_secrets.h"
 #include "format/columns.h"
+#include "format/value_columns.h"
 #include "reader/reader_state.h"
 
 typedef struct film_scrubber {
     film_reader *reader; /* borrowed */
     film_secrets secrets;
     film_scrub_counts counts;
-    film_columns columns; /* scratch */
-    film_buffer tokens;   /* scratch: the tokens of a row */
+    film_columns columns;             /* scratch */
+    film_value_columns value_columns; /* scratch */
+    film_buffer tokens;               /* scratch: the tokens of a row */
 } film_scrubber;
 
 /* Finds the values that secret names hold. */
@@ -26,9 +28,10 @@ film_scrub_meta(film_scrubber *scrubber, const film_buffer *raw, film_buffer *ou
 FILM_NODISCARD film_status
 film_scrub_table(film_scrubber *scrubber, const film_buffer *raw, film_buffer *out);
 
+/* Records one after the other, or taken apart: value_columns.h. */
 FILM_NODISCARD film_status
 film_scrub_values(film_scrubber *scrubber, const film_buffer *raw, uint64_t first,
-                  film_buffer *out);
+                  bool in_columns, film_buffer *out);
 
 FILM_NODISCARD film_status
 film_scrub_source(film_scrubber *scrubber, const film_buffer *raw, film_buffer *out);

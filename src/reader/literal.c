@@ -100,39 +100,61 @@ film_literal_big_int(film_buffer *out, const uint8_t *bytes, size_t length)
     film_free(words);
 }
 
-/* Most numbers people meet have a few digits behind the point: x is n / 10^k for a
- * small k and an n of at most 15 digits, which are then the shortest that give it back,
- * for a division rounds right. False: it is none of those. */
-static bool
-put_short_decimal(film_buffer *out, double number)
-{
-    static const double powers[] = {1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
-    char digits[8];
-    size_t count;
+/* Exact arithmetic on numbers of usual size, where 128 bits are enough. */
+__extension__ typedef unsigned __int128 wide;
+#define USUAL_LEAST 0x1p-18
+#define USUAL_END 0x1p53
+#define LONGEST 20u /* decimal digits of 64 bits */
 
-    if (number < 1e-3 || number >= 1e9) {
-        return false;
+/* Whether the decimal `digits` / 10^n, which is `given` in units of 1 / (10^n 2^shift),
+ * is read back as the double whose exact value is `exact` there. `unit` is 10^n: the
+ * distance of two doubles. */
+static bool
+reads_back(wide given, wide exact, wide unit, uint64_t mantissa)
+{
+    wide distance = given > exact ? given - exact : exact - given;
+
+    if (mantissa == (uint64_t)1 << 52 && given < exact) {
+        distance *= 2; /* below a power of two doubles lie twice as close */
     }
-    for (unsigned k = 0; k < sizeof(powers) / sizeof(powers[0]); k++) {
-        double scaled = number * powers[k];
-        int64_t whole = (int64_t)scaled, unit = (int64_t)powers[k];
-        if (scaled == (double)whole && (double)whole / powers[k] == number) {
-            int64_t rest = whole % unit;
-            film_literal_int(out, whole / unit);
-            film_buffer_put_byte(out, '.');
-            for (unsigned i = k + 1; i > 0; i--) {
-                digits[i - 1] = (char)('0' + rest % 10);
-                rest /= 10;
-            }
-            /* A smaller k may have missed it by a rounding. */
-            for (count = k + 1; count > 1 && digits[count - 1] == '0';) {
-                count--;
-            }
-            film_buffer_append(out, digits, count);
-            return true;
+    return distance * 2 < unit || (distance * 2 == unit && mantissa % 2 == 0);
+}
+
+/* As shortest_digits, for a number of usual size. */
+static size_t
+usual_digits(double number, char *digits, int *power)
+{
+    int exponent;
+    uint64_t mantissa = (uint64_t)ldexp(frexp(number, &exponent), 53), decimal = 0;
+    unsigned shift = (unsigned)(53 - exponent);
+    size_t count = 0;
+    int about = (int)floor(log10(number)), places = 0;
+
+    /* The logarithm may be one off next to a power of ten: 18, not 17. */
+    for (int precision = 15; precision <= 18; precision++) {
+        wide unit = 1, exact, half = shift == 0 ? 0 : (wide)1 << (shift - 1);
+        places = precision - 1 - about > 0 ? precision - 1 - about : 0;
+        for (int i = 0; i < places; i++) {
+            unit *= 10;
+        }
+        exact = mantissa * unit;
+        decimal = (uint64_t)((exact + half) >> shift);
+        if (shift > 0 && (wide)decimal << shift == exact + half) {
+            decimal &= ~(uint64_t)1; /* in the middle of two: the even one */
+        }
+        if (reads_back((wide)decimal << shift, exact, unit, mantissa)) {
+            break;
         }
     }
-    return false;
+    for (uint64_t left = decimal; left > 0; left /= 10) {
+        digits[LONGEST - ++count] = (char)('0' + left % 10);
+    }
+    memmove(digits, digits + LONGEST - count, count);
+    *power = (int)count - 1 - places;
+    while (count > 1 && digits[count - 1] == '0') {
+        count--;
+    }
+    return count;
 }
 
 /* The shortest decimal digits of a finite number above zero, and the power of ten of
@@ -235,10 +257,9 @@ put_float(film_buffer *out, double number, bool with_point)
         }
         return;
     }
-    if (put_short_decimal(out, number)) {
-        return;
-    }
-    count = shortest_digits(number, digits, &power);
+    count = number >= USUAL_LEAST && number < USUAL_END
+                ? usual_digits(number, digits, &power)
+                : shortest_digits(number, digits, &power);
     put_digits(out, digits, count, power, with_point);
 }
 

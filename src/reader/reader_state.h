@@ -30,7 +30,7 @@ typedef struct film_literals {
 
 /* Unpacked VALUE chunks, and how many bytes of them are kept at most but for one. */
 #define FILM_VALUE_CHUNKS 64u
-#define FILM_VALUE_BYTES ((size_t)64 << 20)
+#define FILM_VALUE_CACHE_BYTES ((size_t)64 << 20)
 
 typedef struct film_value_index {
     uint32_t *offsets; /* owned; where each record begins */

@@ -227,7 +227,7 @@ free_place(film_reader *reader)
 
     for (size_t i = 0; i < FILM_VALUE_CHUNKS; i++) {
         film_value_chunk *other = &reader->value_chunks[i];
-        if (reader->value_bytes > FILM_VALUE_BYTES) {
+        if (reader->value_bytes > FILM_VALUE_CACHE_BYTES) {
             forget_chunk(reader, other);
         }
         if (other->used < oldest->used) {

@@ -30,11 +30,11 @@ film_capture_any(film_context *context, PyObject *value, const film_holder *hold
         *to++ = FILM_TOKEN_REDACTED;
         return to;
     }
+    film_look_renew();
     if (film_is_scalar(value)) {
         film_capture_vacate(holder);
         return film_scalar_token(value, to);
     }
-    film_snapshot_renew();
     return film_snapshot_token(context, value, holder, the_limits.depth, to);
 }
 
@@ -45,6 +45,7 @@ film_capture_owner(film_context *context, PyObject *owner, const film_holder *ho
     film_object *object;
     bool known;
 
+    film_look_renew();
     if (film_is_scalar(owner)) {
         return film_scalar_token(owner, to);
     }
@@ -54,7 +55,6 @@ film_capture_owner(film_context *context, PyObject *owner, const film_holder *ho
         film_fingerprint fingerprint =
             film_fingerprint_of(owner, content, the_limits.depth);
 
-        film_snapshot_renew();
         object = film_snapshot_write(context, owner, the_limits.depth, &fingerprint);
     }
     if (object == NULL || object->record == 0) {
@@ -93,6 +93,7 @@ film_capture_told(PyObject *owner)
     if (!can_change(content)) {
         return;
     }
+    film_look_renew();
     fingerprint = film_fingerprint_of(owner, content, compared_levels(object));
     film_snapshot_compared(object, owner, compared_levels(object), &fingerprint);
     object->stale = film_content_is_value(content);
@@ -125,6 +126,7 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
     if (!can_change(content)) {
         return false;
     }
+    film_look_renew();
     object = film_objects_see(context, value, holder, &known);
     if (object == NULL || is_surely_unchanged(object, value, content)) {
         return false;
@@ -142,7 +144,6 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
     }
     *length_before = object->length;
     film_the_capture_counts.cut += *cut;
-    film_snapshot_renew();
     if (compared_levels(object) != the_limits.depth) {
         fingerprint = film_fingerprint_of(value, content, the_limits.depth);
     }

@@ -64,8 +64,8 @@ static inline void
 film_capture_vacate(const film_holder *holder)
 {
     if (FILM_LIKELY(holder->kind == FILM_HOLDER_SLOT && holder->entry != NULL &&
-                    !holder->entry->suspends)) {
-        holder->entry->told[holder->slot % FILM_TOLD_SLOTS] = 0;
+                    !holder->entry->suspends && holder->slot < FILM_TOLD_SLOTS)) {
+        holder->entry->told[holder->slot] = 0;
     }
     else if (holder->kind != FILM_HOLDER_NONE) {
         film_objects_vacate(holder);

@@ -11,6 +11,7 @@
 #include "format/token.h"
 #include "recorder/capture_keep.h"
 #include "recorder/compat_objects.h"
+#include "recorder/fingerprint.h"
 #include "recorder/session.h"
 #include "recorder/text.h"
 
@@ -18,7 +19,10 @@
 #define KNOWN_TEXTS 4096u
 /* The most that is hashed of one value: some 10 us. Of a longer one, this much at its
  * beginning and at its end. */
-#define HASHED_BYTES (64u << 10)
+#define HASHED_BYTES ((size_t)FILM_SCALAR_HASHED / 2)
+/* The same for a text within a value that has cost enough. */
+#define HURRIED_BYTES 512u
+#define BYTES_A_LOOK 32
 /* A code point takes at most 4 bytes. */
 #define UTF8_BYTES 4u
 /* The latest secrets, each up to its first bytes. */
@@ -63,22 +67,41 @@ put_redacted(uint8_t *to)
     return to;
 }
 
-/* One pass over at most twice HASHED_BYTES. */
+/* One pass over at most twice `most`. */
 static uint64_t
-hash_bytes(const void *bytes, size_t length, uint64_t salt)
+hash_part(const void *bytes, size_t length, uint64_t salt, size_t most)
 {
     uint64_t hash;
 
-    if (length <= 2 * HASHED_BYTES) {
+    if (length <= 2 * most) {
         hash = film_hash(bytes, length);
     }
     else {
-        hash = film_digest_mix(
-            film_hash(bytes, HASHED_BYTES),
-            film_hash((const char *)bytes + length - HASHED_BYTES, HASHED_BYTES));
+        hash =
+            film_digest_mix(film_hash(bytes, most),
+                            film_hash((const char *)bytes + length - most, most));
     }
     hash = film_digest_mix(hash ^ salt, length);
     return hash == 0 ? 1 : hash;
+}
+
+static uint64_t
+hash_bytes(const void *bytes, size_t length, uint64_t salt)
+{
+    return hash_part(bytes, length, salt, HASHED_BYTES);
+}
+
+/* The same for a record, which may have to make do with less. */
+static uint64_t
+hash_record(const void *bytes, size_t length, uint64_t salt)
+{
+    bool hurried = film_the_looks_left <= 0;
+
+    film_the_looks_left -=
+        (int64_t)((length < 2 * HASHED_BYTES ? length : 2 * HASHED_BYTES) /
+                  BYTES_A_LOOK);
+    return hurried ? hash_part(bytes, length, salt + 0x1000, HURRIED_BYTES)
+                   : hash_bytes(bytes, length, salt);
 }
 
 /* Writes the record of a value's bytes: whole, or `head` of a longer one that is
@@ -131,7 +154,7 @@ long_str_token(PyObject *value, uint8_t *to)
     size_t window = scalars.text_bytes, used = length;
     const char *text = PyUnicode_DATA(value);
     bool ascii = PyUnicode_IS_COMPACT_ASCII(value), cut = false;
-    uint64_t hash = hash_bytes(text, length * (size_t)PyUnicode_KIND(value),
+    uint64_t hash = hash_record(text, length * (size_t)PyUnicode_KIND(value),
                                (uint64_t)PyUnicode_KIND(value) << 1 | ascii);
     uint64_t id = known_id(hash);
 
@@ -183,7 +206,7 @@ bytes_token(PyObject *value, uint8_t *to)
     const char *bytes = PyBytes_AS_STRING(value);
     size_t used = length < scalars.text_bytes ? length : scalars.text_bytes;
     size_t window = length < used + SECRET_BYTES ? length : used + SECRET_BYTES;
-    uint64_t hash = hash_bytes(bytes, length, 0x100);
+    uint64_t hash = hash_record(bytes, length, 0x100);
     uint64_t id = known_id(hash);
 
     if (film_the_secret_count > 0 && film_secret_is_in(bytes, window)) {
@@ -291,7 +314,7 @@ long_token(PyObject *number, uint8_t *to)
                                           ? -(int64_t)magnitude
                                           : (int64_t)magnitude);
     }
-    hash = hash_bytes(digits, count * sizeof(*digits),
+    hash = hash_record(digits, count * sizeof(*digits),
                       0x200u | (film_long_is_negative(number) ? 1 : 0));
     id = known_id(hash);
     if (id != 0) {
@@ -310,7 +333,7 @@ complex_token(PyObject *value, uint8_t *to)
 {
     Py_complex number = ((PyComplexObject *)value)->cval;
     double parts[2] = {number.real, number.imag};
-    uint64_t hash = hash_bytes(parts, sizeof(parts), 0x300);
+    uint64_t hash = hash_record(parts, sizeof(parts), 0x300);
     uint64_t id = known_id(hash);
 
     if (id != 0) {

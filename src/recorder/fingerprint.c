@@ -19,6 +19,10 @@
 #define SALT_FLOAT UINT64_C(0xa54ff53a5f1d36f1)
 #define SALT_TEXT UINT64_C(0x510e527fade682d1)
 #define SHORT_TEXT 16
+#define BYTES_AN_ITEM 32 /* hashed in the time of an item */
+#define BLOCK 64 /* bytes of a bytearray that are one item */
+
+int64_t film_the_looks_left = FILM_LOOK_ITEMS;
 
 typedef struct film_walk {
     int64_t left; /* items that may still be looked at */
@@ -87,6 +91,24 @@ nested_content(const PyTypeObject *type)
     return FILM_CONTENT_OPAQUE;
 }
 
+/* Of a long text, in items. */
+static int64_t
+text_cost(PyObject *scalar)
+{
+    Py_ssize_t length = 0;
+
+    if (Py_TYPE(scalar) == &PyUnicode_Type) {
+        length = PyUnicode_GET_LENGTH(scalar) * (Py_ssize_t)PyUnicode_KIND(scalar);
+    }
+    else if (Py_TYPE(scalar) == &PyBytes_Type) {
+        length = PyBytes_GET_SIZE(scalar);
+    }
+    else if (Py_TYPE(scalar) == &PyLong_Type) {
+        length = (Py_ssize_t)(film_long_digit_count(scalar) * sizeof(digit));
+    }
+    return (length < FILM_SCALAR_HASHED ? length : FILM_SCALAR_HASHED) / BYTES_AN_ITEM;
+}
+
 /* The word of an item that is no small number and no short text. */
 static uint64_t
 other_word(film_walk *walk, PyObject *item, uint32_t levels)
@@ -97,9 +119,7 @@ other_word(film_walk *walk, PyObject *item, uint32_t levels)
 
     if (film_is_scalar(item)) {
         walk->scalars = true;
-        if (type == &PyUnicode_Type) {
-            walk->left -= PyUnicode_GET_LENGTH(item) / 64;
-        }
+        walk->left -= text_cost(item);
         return film_scalar_word(item);
     }
     content = nested_content(type);
@@ -152,24 +172,19 @@ item_word(film_walk *walk, PyObject *item, uint32_t levels)
     return other_word(walk, item, levels);
 }
 
-/* How many of `count` items may be looked at; they are paid for at once. What lies
- * within them is paid for by itself, so the limit is kept within a few items. */
-static inline Py_ssize_t
-pay_for(film_walk *walk, Py_ssize_t count)
+/* False when no more may be looked at. */
+static inline bool
+pay(film_walk *walk)
 {
-    Py_ssize_t most = walk->left < 0 ? 0 : (Py_ssize_t)walk->left;
-
-    walk->left -= count < most ? count : most + 1;
-    return count < most ? count : most;
+    return FILM_LIKELY(walk->left-- > 0);
 }
 
 static uint64_t
 array_word(film_walk *walk, PyObject *const *items, Py_ssize_t count, uint32_t levels)
 {
     uint64_t sum = (uint64_t)count * GOLDEN;
-    Py_ssize_t last = pay_for(walk, count);
 
-    for (Py_ssize_t index = 0; index < last; index++) {
+    for (Py_ssize_t index = 0; index < count && pay(walk); index++) {
         sum += placed(item_word(walk, items[index], levels), (uint64_t)index + 1);
     }
     return sum;
@@ -187,11 +202,9 @@ dict_word(film_walk *walk, PyObject *dict, uint32_t levels)
 {
     uint64_t sum = (uint64_t)film_dict_length(dict) * GOLDEN;
     film_pairs pairs;
-    Py_ssize_t last;
 
     film_pairs_of_dict(dict, &pairs);
-    last = pay_for(walk, pairs.count);
-    for (Py_ssize_t index = 0; index < last; index++) {
+    for (Py_ssize_t index = 0; index < pairs.count && pay(walk); index++) {
         PyObject *key, *value = film_pairs_get(&pairs, index, &key);
 
         if (value != NULL) {
@@ -204,10 +217,10 @@ dict_word(film_walk *walk, PyObject *dict, uint32_t levels)
 static uint64_t
 set_word(film_walk *walk, PyObject *set, uint32_t levels)
 {
-    Py_ssize_t last = pay_for(walk, film_set_positions(set));
+    Py_ssize_t last = film_set_positions(set);
     uint64_t sum = (uint64_t)((PySetObject *)set)->used * GOLDEN;
 
-    for (Py_ssize_t index = 0; index < last; index++) {
+    for (Py_ssize_t index = 0; index < last && pay(walk); index++) {
         PyObject *member = film_set_get(set, index);
 
         if (member != NULL) {
@@ -222,29 +235,33 @@ deque_word(film_walk *walk, PyObject *deque, uint32_t levels)
 {
     film_deque_cursor cursor = film_deque_begin(deque);
     uint64_t sum = (uint64_t)Py_SIZE(deque) * GOLDEN;
-    Py_ssize_t last = pay_for(walk, Py_SIZE(deque));
 
-    for (Py_ssize_t index = 0; index < last; index++) {
+    for (Py_ssize_t index = 0; index < Py_SIZE(deque) && pay(walk); index++) {
         sum += placed(item_word(walk, film_deque_next(&cursor), levels),
                       (uint64_t)index + 1);
     }
     return sum;
 }
 
+static inline uint64_t
+block_word(const char *bytes, size_t length, size_t block)
+{
+    return placed(film_hash(bytes, length), block + 1);
+}
+
 static uint64_t
 bytearray_word(film_walk *walk, PyObject *object)
 {
-    size_t length = (size_t)Py_SIZE(object), used = length;
-    size_t room = (size_t)walk->left * 16; /* 16 bytes cost less than an item */
+    const char *bytes = PyByteArray_AS_STRING(object);
+    size_t length = (size_t)Py_SIZE(object);
+    uint64_t sum = (uint64_t)length * GOLDEN;
 
-    if (used > room) {
-        used = room;
-        walk->left = 0;
+    for (size_t at = 0; at < length && pay(walk); at += BLOCK) {
+        sum += block_word(bytes + at, length - at < BLOCK ? length - at : BLOCK,
+                          at / BLOCK);
+        walk->left -= BLOCK / BYTES_AN_ITEM;
     }
-    else {
-        walk->left -= (int64_t)(used / 16) + 1;
-    }
-    return film_digest_mix(film_hash(PyByteArray_AS_STRING(object), used), length);
+    return sum;
 }
 
 static uint64_t
@@ -252,7 +269,6 @@ instance_word(film_walk *walk, PyObject *object)
 {
     const film_type *type = film_type_of(Py_TYPE(object));
     film_pairs pairs;
-    Py_ssize_t last;
     uint64_t sum = 1;
 
     for (unsigned index = 0; index < type->slot_count; index++) {
@@ -266,8 +282,7 @@ instance_word(film_walk *walk, PyObject *object)
     }
     /* By name, not by place: the same attributes may move from the instance into a
      * __dict__. */
-    last = pay_for(walk, pairs.count);
-    for (Py_ssize_t index = 0; index < last; index++) {
+    for (Py_ssize_t index = 0; index < pairs.count && pay(walk); index++) {
         PyObject *key, *value = film_pairs_get(&pairs, index, &key);
 
         if (value != NULL) {
@@ -364,14 +379,17 @@ film_content_length(PyObject *object, film_content content)
 film_fingerprint
 film_fingerprint_of(PyObject *object, film_content content, uint32_t levels)
 {
-    film_walk walk = {.left = FILM_FINGERPRINT_ITEMS, .flat = true};
+    int64_t most = film_the_looks_left < FILM_FINGERPRINT_ITEMS ? film_the_looks_left
+                                                                : FILM_FINGERPRINT_ITEMS;
+    film_walk walk = {.left = most, .flat = true};
     film_fingerprint result;
 
     result.length = film_content_length(object, content);
     result.word = content_word(&walk, object, content, levels == 0 ? 1 : levels);
     result.flat = walk.flat;
     result.scalars = walk.scalars;
-    result.cut = walk.left <= 0;
+    result.cut = walk.left < 0;
+    film_the_looks_left -= most - walk.left;
     return result;
 }
 
@@ -425,19 +443,19 @@ film_fingerprint_only_grew(PyObject *object, film_content content, uint32_t leve
 /* --- what a store will do -----------------------------------------------------------
  */
 
-/* An exact int that is an index of the list; -1: none. */
+/* An int that is an index of a sequence of this length; -1: none. */
 static Py_ssize_t
-list_index(PyObject *list, PyObject *key)
+index_of(PyObject *key, Py_ssize_t length)
 {
     int64_t index;
 
-    if (Py_TYPE(key) != &PyLong_Type || !film_long_small(key, &index)) {
+    if (!PyLong_Check(key) || !film_long_small(key, &index)) {
         return -1;
     }
     if (index < 0) {
-        index += Py_SIZE(list);
+        index += length;
     }
-    return index >= 0 && index < Py_SIZE(list) ? (Py_ssize_t)index : -1;
+    return index >= 0 && index < length ? (Py_ssize_t)index : -1;
 }
 
 static bool
@@ -465,6 +483,98 @@ list_store(film_walk *walk, PyObject *list, Py_ssize_t index, PyObject *value,
     effect->delta -= GOLDEN;
     effect->growth = -1;
     return true;
+}
+
+static bool
+deque_store(film_walk *walk, PyObject *deque, Py_ssize_t index, PyObject *value,
+            uint32_t levels, film_store_effect *effect)
+{
+    film_deque_cursor cursor = film_deque_begin(deque);
+
+    for (Py_ssize_t at = 0; at < Py_SIZE(deque); at++) {
+        PyObject *item = film_deque_next(&cursor);
+        uint64_t word;
+
+        if (!pay(walk)) {
+            return false;
+        }
+        if (at < index) {
+            continue;
+        }
+        word = item_word(walk, item, levels);
+        effect->delta -= placed(word, (uint64_t)at + 1);
+        if (value != NULL) {
+            effect->delta += placed(item_word(walk, value, levels), (uint64_t)at + 1);
+            return true;
+        }
+        if (at > index) { /* what follows moves down */
+            effect->delta += placed(word, (uint64_t)at);
+        }
+    }
+    effect->delta -= GOLDEN;
+    effect->growth = -1;
+    return true;
+}
+
+static bool
+bytearray_store(film_walk *walk, PyObject *object, Py_ssize_t index, PyObject *value,
+                film_store_effect *effect)
+{
+    const char *bytes = PyByteArray_AS_STRING(object);
+    size_t length = (size_t)Py_SIZE(object), changed = (size_t)index;
+    size_t shorter = length - (value == NULL);
+    int64_t byte = 0;
+
+    if (value != NULL &&
+        (!PyLong_Check(value) || !film_long_small(value, &byte) || byte < 0 ||
+         byte > UINT8_MAX)) {
+        return false;
+    }
+    for (size_t at = changed - changed % BLOCK; at < length; at += BLOCK) {
+        size_t old_count = length - at < BLOCK ? length - at : BLOCK;
+        size_t new_count = shorter - at < BLOCK ? shorter - at : BLOCK;
+        char block[BLOCK];
+
+        if ((walk->left -= 2 * BLOCK / BYTES_AN_ITEM) < 0) {
+            return false;
+        }
+        effect->delta -= block_word(bytes + at, old_count, at / BLOCK);
+        for (size_t byte_at = 0; byte_at < new_count; byte_at++) {
+            size_t from = at + byte_at;
+
+            block[byte_at] = bytes[value == NULL && from >= changed ? from + 1 : from];
+        }
+        if (value != NULL) {
+            block[changed - at] = (char)byte;
+        }
+        if (new_count > 0) {
+            effect->delta += block_word(block, new_count, at / BLOCK);
+        }
+        if (value != NULL) {
+            return true;
+        }
+    }
+    effect->delta -= GOLDEN;
+    effect->growth = -1;
+    return true;
+}
+
+/* The store of item `key` of a sequence. */
+static bool
+sequence_store(film_walk *walk, PyObject *owner, film_content content, PyObject *key,
+               PyObject *value, uint32_t levels, film_store_effect *effect)
+{
+    Py_ssize_t index = index_of(key, Py_SIZE(owner));
+
+    if (index < 0) {
+        return false;
+    }
+    if (content == FILM_CONTENT_LIST) {
+        return list_store(walk, owner, index, value, levels, effect);
+    }
+    return content == FILM_CONTENT_DEQUE
+               ? deque_store(walk, owner, index, value, levels, effect)
+               : bytearray_store(walk, owner, index, value, effect);
 }
 
 static bool
@@ -544,14 +654,14 @@ film_fingerprint_store(PyObject *owner, film_content content, uint32_t levels,
         known = content == FILM_CONTENT_INSTANCE &&
                 attribute_store(&walk, owner, name, value, effect);
     }
-    else if (content == FILM_CONTENT_LIST && key != NULL) {
-        Py_ssize_t index = list_index(owner, key);
-
-        known = index >= 0 && list_store(&walk, owner, index, value, below, effect);
+    else if ((content == FILM_CONTENT_LIST || content == FILM_CONTENT_DEQUE ||
+              content == FILM_CONTENT_BYTEARRAY) &&
+             key != NULL) {
+        known = sequence_store(&walk, owner, content, key, value, below, effect);
     }
     else if (content == FILM_CONTENT_DICT && key != NULL) {
         known = dict_store(&walk, owner, key, value, below, effect);
     }
     effect->flat = walk.flat;
-    return known && walk.left > 0;
+    return known && walk.left >= 0;
 }

@@ -11,8 +11,21 @@
 
 #include "recorder/capture_types.h"
 
-/* Items looked at for one fingerprint: 15 to 35 us. */
-#define FILM_FINGERPRINT_ITEMS 12288
+/* What one value may cost, in items looked at (2 ns or so; writing one costs as much as
+ * FILM_WRITTEN_ITEM): a fingerprint at most FILM_FINGERPRINT_ITEMS, all fingerprints,
+ * records and places together FILM_LOOK_ITEMS. */
+#define FILM_FINGERPRINT_ITEMS 8192
+#define FILM_LOOK_ITEMS 14336
+#define FILM_WRITTEN_ITEM 12
+
+extern int64_t film_the_looks_left;
+
+/* A value is looked at: the count begins anew. */
+static inline void
+film_look_renew(void)
+{
+    film_the_looks_left = FILM_LOOK_ITEMS;
+}
 
 typedef struct film_fingerprint {
     uint64_t word;

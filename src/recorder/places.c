@@ -30,16 +30,23 @@ slot_word(uint64_t frame, uint32_t slot, const PyObject *object)
     return (uint32_t)(word * GOLDEN >> 32) | 1u; /* 0 is: nothing */
 }
 
-/* The same for a frame that is suspended now and then, in told.c. */
-static bool
+/* True when what the variable was told to hold is kept in its frame's entry; else, for
+ * frames that are suspended now and then and for variables beyond the entry's room, in
+ * told.c. */
+static inline bool
+is_in_entry(const film_stack_entry *entry, uint32_t slot)
+{
+    return FILM_LIKELY(!entry->suspends && slot < FILM_TOLD_SLOTS);
+}
+
+static inline bool
 slot_is_told(const film_stack_entry *entry, const film_slot_place *place,
              const PyObject *address)
 {
-    if (FILM_UNLIKELY(entry->suspends)) {
+    if (!is_in_entry(entry, place->slot)) {
         return film_told_is(film_told_slot_key(place->frame, place->slot), address);
     }
-    return entry->told[place->slot % FILM_TOLD_SLOTS] ==
-           slot_word(place->frame, place->slot, address);
+    return entry->told[place->slot] == slot_word(place->frame, place->slot, address);
 }
 
 /* `entry` is of the place's frame, and that is alive. */
@@ -302,12 +309,11 @@ put_slot(film_context *context, film_object *object, const PyObject *address,
         film_told_put(film_told_key(cell, NULL), address);
         object->cell = (uint16_t)film_told_key(cell, NULL);
     }
-    else if (FILM_UNLIKELY(entry->suspends)) {
+    else if (!is_in_entry(entry, place.slot)) {
         film_told_put(film_told_slot_key(place.frame, place.slot), address);
     }
     else {
-        entry->told[place.slot % FILM_TOLD_SLOTS] =
-            slot_word(place.frame, place.slot, address);
+        entry->told[place.slot] = slot_word(place.frame, place.slot, address);
     }
     /* The first one stays as long as it holds: a caller's variable outlives the
      * callee's. */
@@ -389,12 +395,15 @@ film_objects_vacate(const film_holder *holder)
 {
     switch (holder->kind) {
     case FILM_HOLDER_SLOT:
-        if (holder->entry != NULL && holder->entry->suspends) {
+        if (holder->entry == NULL) {
+            break;
+        }
+        if (is_in_entry(holder->entry, holder->slot)) {
+            holder->entry->told[holder->slot] = 0;
+        }
+        else {
             film_told_put(film_told_slot_key(holder->entry->serial, holder->slot),
                           NULL);
-        }
-        else if (holder->entry != NULL) {
-            holder->entry->told[holder->slot % FILM_TOLD_SLOTS] = 0;
         }
         break;
     case FILM_HOLDER_CELL:

@@ -242,6 +242,19 @@ note_change(const film_draft *draft, uint32_t index, film_region *region)
     region->changes[region->change_count++] = change;
 }
 
+static bool
+reaches(const film_draft *draft, const film_flow_region *flow, uint32_t index)
+{
+    for (uint32_t state = 0; state < flow->state_count; state++) {
+        if (draft->reaches[flow->states + state].index == index) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A loop within the region makes its instructions run more than once before the next
+ * event; most jumps back lead to a line's start, and out of it. */
 static void
 find_changes(const film_draft *draft, const film_flow_region *flow, film_region *region)
 {
@@ -250,10 +263,12 @@ find_changes(const film_draft *draft, const film_flow_region *flow, film_region 
     region->change_count = 0;
     for (uint32_t state = 0; state < flow->state_count; state++) {
         uint32_t index = draft->reaches[flow->states + state].index;
+        const film_instruction *here = &draft->bytecode.instructions[index];
 
         note_change(draft, index, region);
-        loops = loops ||
-                (draft->bytecode.instructions[index].traits & FILM_OP_BACKWARD) != 0;
+        if ((here->traits & FILM_OP_BACKWARD) != 0 && here->jump != FILM_NONE) {
+            loops = loops || reaches(draft, flow, here->jump);
+        }
     }
     if (loops && region->change_count != 0) {
         region->change_count = UINT8_MAX;

@@ -9,15 +9,9 @@
 #include "recorder/snapshot_forms.h"
 
 #define BYTES_KEPT 256u
-#define ITEMS_PLACED 512u /* beyond those shown, in one go: some 15 us */
+#define ITEMS_PLACED 512u /* beyond those shown, in one go */
 
 film_snapshot film_the_snapshot;
-
-void
-film_snapshot_renew(void)
-{
-    film_the_snapshot.left = FILM_SNAPSHOT_ITEMS;
-}
 
 bool
 film_snapshot_begin(const film_capture_limits *limits)
@@ -62,7 +56,7 @@ place_items(film_context *context, PyObject *value, film_content content,
             uint32_t first)
 {
     film_holder holder = {.kind = FILM_HOLDER_ITEM, .owner = value};
-    uint32_t last = first + ITEMS_PLACED;
+    uint32_t index, last = first + ITEMS_PLACED;
     film_object *object;
     PyObject *item, *key;
     film_pairs pairs = {0};
@@ -75,7 +69,8 @@ place_items(film_context *context, PyObject *value, film_content content,
     else {
         last = (Py_ssize_t)last < Py_SIZE(value) ? last : (uint32_t)Py_SIZE(value);
     }
-    for (uint32_t index = first; index < last; index++) {
+    for (index = first; index < last && film_the_looks_left > 0; index++) {
+        film_the_looks_left -= FILM_WRITTEN_ITEM;
         item = content == FILM_CONTENT_DICT   ? film_pairs_get(&pairs, index, &key)
                : content == FILM_CONTENT_LIST ? ((PyListObject *)value)->ob_item[index]
                                               : PyTuple_GET_ITEM(value, index);
@@ -86,7 +81,7 @@ place_items(film_context *context, PyObject *value, film_content content,
     }
     object = film_objects_find(value);
     if (object != NULL) {
-        object->placed = last;
+        object->placed = index;
     }
 }
 
@@ -226,7 +221,7 @@ film_snapshot_token(film_context *context, PyObject *value, const film_holder *h
         *to++ = FILM_TOKEN_UNBOUND;
         return to;
     }
-    if (object->busy || ((levels == 0 || film_the_snapshot.left <= 0) &&
+    if (object->busy || ((levels == 0 || film_the_looks_left <= 0) &&
                          (tells_content || object->record == 0))) {
         return put_reference(object, value, to);
     }

@@ -13,13 +13,6 @@
 #include "recorder/fingerprint.h"
 #include "recorder/objects.h"
 
-/* What one value may cost, in items written: with the fingerprint, some 50 us. */
-#define FILM_SNAPSHOT_ITEMS 768
-
-/* Starts the count of items anew. */
-void
-film_snapshot_renew(void);
-
 /* The token of any object but a scalar, seen at `holder`; levels: of containers whose
  * content is told, 0 for none. Returns the end. */
 uint8_t *

@@ -27,7 +27,7 @@ put_held(film_unfinished *making, PyObject *value, const film_holder *holder)
 {
     uint8_t token[FILM_TOKEN_MAX], *end = token;
 
-    film_the_snapshot.left--;
+    film_the_looks_left -= FILM_WRITTEN_ITEM;
     if (value == NULL) {
         *end++ = FILM_TOKEN_UNBOUND;
     }
@@ -68,8 +68,9 @@ put_redacted(PyObject *value)
 static uint32_t
 bounded(film_unfinished *making, int64_t length)
 {
-    int64_t most = film_the_snapshot.left < (int64_t)film_the_snapshot.items
-                       ? film_the_snapshot.left
+    int64_t left = film_the_looks_left / FILM_WRITTEN_ITEM;
+    int64_t most = left < (int64_t)film_the_snapshot.items
+                       ? left
                        : (int64_t)film_the_snapshot.items;
 
     if (most < 0) {

@@ -15,7 +15,6 @@
 typedef struct film_snapshot {
     film_buffer body; /* owned */
     uint32_t items, bytes;
-    int64_t left; /* items that may still be written */
 } film_snapshot;
 
 extern film_snapshot film_the_snapshot;

@@ -296,7 +296,7 @@ def test_never_through_a_link(runner):
         (["--ring", "soon", "program.py"], "size"),
         (["--ring", "0", "program.py"], "size"),
         (["--tick", "0", "program.py"], "tick"),
-        (["--level", "values", "program.py"], "later version"),
+        (["--level", "everything", "program.py"], "no level"),
         (["--level", "all", "program.py"], "level"),
         (["--frobnicate", "program.py"], "--frobnicate"),
         (["-o", "no/such/folder/x.film", "program.py"], "no such folder"),

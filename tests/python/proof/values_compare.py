@@ -116,15 +116,28 @@ class Identities:
     def __init__(self):
         self.object_of = {}
         self.serials = collections.defaultdict(set)
+        self.learned = []  # since the last keep
 
     def check(self, serial, identity):
         if serial is None or identity is None:
             return None
-        known = self.object_of.setdefault(serial, identity)
-        self.serials[identity].add(serial)
+        if serial not in self.object_of:
+            self.object_of[serial] = identity
+            self.learned.append(serial)
+        known = self.object_of[serial]
         if known != identity:
             return f"serial {serial} is object {known} and object {identity}"
+        self.serials[identity].add(serial)
         return None
+
+    def keep(self):
+        self.learned.clear()
+
+    def forget(self):
+        """What two events taught that turned out not to be the same."""
+        for serial in self.learned:
+            self.serials[self.object_of.pop(serial)].discard(serial)
+        self.learned.clear()
 
     def renamed(self):
         """How many objects got more than one serial."""
@@ -166,7 +179,16 @@ def is_late(model, value, identities):
 
 
 def item_differs(model, item, identities):
-    """As differs, for items of a stream; the kind alone decides what is looked at."""
+    """As differs, for items of a stream."""
+    identities.keep()
+    why = event_differs(model, item, identities)
+    if why:
+        identities.forget()
+    return why
+
+
+def event_differs(model, item, identities):
+    """The kind alone decides what is looked at."""
     if model[:2] != item[:2]:
         return "another event"
     kind = model[0]
