@@ -15,6 +15,10 @@
 #include <opcode.h>
 
 #include "base/alloc.h"
+#include "recorder/plan_harmless.h"
+
+/* How many instructions of its line are looked at before a store. */
+#define LOOK_BACK 256u
 
 PyObject *
 film_draft_name(const film_draft *draft, uint32_t index)
@@ -254,6 +258,38 @@ add_stack_write(film_draft *draft, uint32_t index, film_write write)
     return draft->made[point].before != FILM_NONE;
 }
 
+/* True when the line has called a method of the variable that may have changed its
+ * object, which no variable of the line may hold once this store is over:
+ * `node = node.setdefault(k, {})`. */
+static bool
+is_let_go_changed(const film_draft *draft, uint32_t store, uint32_t slot)
+{
+    const film_bytecode *bytecode = &draft->bytecode;
+    const film_instruction *all = bytecode->instructions;
+    bool reads;
+
+    for (uint32_t index = store; index > 0 && store - index < LOOK_BACK; index--) {
+        const film_instruction *load = &all[index - 1];
+        uint32_t before;
+
+        if (load->line >= 0 && load->line != all[store].line) {
+            break;
+        }
+        if (load->form != FILM_FORM_LOAD_METHOD ||
+            !film_method_is_contained(film_draft_name(draft, load->arg), &reads) ||
+            reads) {
+            continue;
+        }
+        before = film_bytecode_before(bytecode, index - 1);
+        if (before != FILM_NONE &&
+            (loaded_last(&all[before]) == slot ||
+             (all[before].form == FILM_FORM_LOAD_CELL && all[before].arg == slot))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool
 add_slot_write(film_draft *draft, uint32_t index, film_write_kind kind, uint32_t slot,
                bool restores)
@@ -266,6 +302,9 @@ add_slot_write(film_draft *draft, uint32_t index, film_write_kind kind, uint32_t
         .hidden = restores || film_name_is_hidden(film_draft_slot_name(draft, slot)),
     };
 
+    if (is_let_go_changed(draft, index, slot)) {
+        draft->points[film_bytecode_prefix(&draft->bytecode, index)] = true;
+    }
     if ((kind == FILM_WRITE_FAST || kind == FILM_WRITE_CELL) &&
         draft->made[index].count == 0) {
         write.call_place = find_call(draft, index, 0);
