@@ -153,6 +153,10 @@ value_given(film_stack_entry *entry, const film_frame *frame, const film_write *
     if (write->target == FILM_PLAN_NO_PLACE) {
         return NULL;
     }
+    if (write->target >= FILM_TARGET_SMALL_INT) {
+        /* LOAD_SMALL_INT, from 3.14 on: these are immortal, so it is borrowed. */
+        return PyLong_FromLong((long)(write->target - FILM_TARGET_SMALL_INT));
+    }
     if ((write->target & FILM_TARGET_CONSTANT) != 0) {
         Py_ssize_t index = write->target & ~FILM_TARGET_CONSTANT;
 

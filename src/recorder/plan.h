@@ -34,8 +34,10 @@
  */
 #define FILM_ARGUMENT_IN_CELL 0x8000u
 
-/* With a film_write's target: an index in co_consts. */
+/* With a film_write's target: an index in co_consts below 0x7e00; from there on the
+ * number of a LOAD_SMALL_INT. */
 #define FILM_TARGET_CONSTANT 0x8000u
+#define FILM_TARGET_SMALL_INT 0xfe00u
 
 typedef enum film_write_kind {
     FILM_WRITE_FAST,      /* local `slot` */

@@ -287,6 +287,22 @@ add_method(film_draft *draft, uint32_t index)
            add_touched(draft, index, true);
 }
 
+/* What is on the stack, and what it is an attribute of: it may be a bound method. */
+static bool
+add_item(film_draft *draft, uint32_t origin)
+{
+    while (origin != FILM_NONE) {
+        const film_instruction *load =
+            &draft->bytecode.instructions[origin & ~FILM_ORIGIN_FIRST];
+
+        if (!add_touched(draft, origin, false)) {
+            return false;
+        }
+        origin = load->form == FILM_FORM_LOAD_ATTRIBUTE ? load->owner : FILM_NONE;
+    }
+    return true;
+}
+
 static bool
 add_loads(film_draft *draft, const film_flow_region *flow)
 {
@@ -295,7 +311,7 @@ add_loads(film_draft *draft, const film_flow_region *flow)
 
     for (uint32_t count = 0; item != 0 && count < STACK_LIMIT;
          item = bytecode->items[item].next, count++) {
-        if (!add_touched(draft, bytecode->items[item].origin, false)) {
+        if (!add_item(draft, bytecode->items[item].origin)) {
             return false;
         }
     }
