@@ -88,8 +88,8 @@ def times_text(times: Figures) -> list[str]:
         "geometric mean. filmstrip packs what was recorded in a thread beside it: *all "
         "threads* adds that one, and *wall clock* is what was seen on a busy machine "
         "with the measured programs at a higher priority than the rest. *Empty "
-        "callbacks* is what Python itself takes for telling of the events, so no such tool can be "
-        "faster.",
+        "callbacks* is what Python itself takes for telling of the events, so no such "
+        "tool can be faster.",
         ratio_table(times),
     ]
     facts = []

@@ -260,6 +260,10 @@ class _Recording:
         try:
             meta = _options.describe(options, _api._program_words())
             _options.begin(options, {**meta, **describe(plan)})
+            # The follower looks for their names when it opens the recording.
+            for entry in plan.targets.table.values():
+                for name in entry["globals"]:
+                    _recorder.add_name(name)
             self._follow(path)
         except BaseException:
             self._give_up()

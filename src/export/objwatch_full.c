@@ -21,6 +21,11 @@ take_write(film_objwatch *view, const film_event *event)
     for (uint32_t i = 0; i < event->token_count && i < 3; i++) {
         film_held held = film_watch_take(&view->state, &input);
 
+        if (held.length == 0 && !input.failed) {
+            held.length =
+                1; /* a value that could not be read: it is one all the same */
+        }
+
         if ((int)i == film_event_value_index(event, FILM_ROLE_OWNER)) {
             taken.owner = held;
         }
@@ -62,6 +67,7 @@ put(film_objwatch *view, film_objwatch_line *line, film_seen_variable *variable,
         view->write(view->context, line);
     }
     else if (before.length == 0 ||
+             film_held_token(&taken->value).kind == FILM_TOKEN_UNBOUND ||
              !film_held_is(&view->state, &before, &taken->value)) {
         film_objwatch_tell_value(view, line, &before, &taken->value);
     }
@@ -158,6 +164,12 @@ take_attribute(film_objwatch *view, const film_event *event, film_seen_frame *fr
 
     if (variable == NULL || code == NULL) {
         return;
+    }
+    if (event->form == FILM_SET_ATTRIBUTE_VIA && !taken->deletes &&
+        film_held_token(&taken->value).kind == FILM_TOKEN_UNBOUND &&
+        variable->now.length > 0 &&
+        film_held_token(&variable->now).kind != FILM_TOKEN_UNBOUND) {
+        return; /* what the setter did to the object was told as a change */
     }
     if (object != NULL) {
         object->held_by =

@@ -190,6 +190,12 @@ put_plain(film_watch *state, film_buffer *out, const film_held *held, bool quote
 
     switch (token.kind) {
     case FILM_TOKEN_UNBOUND:
+        if (held->length > 0) {
+            LITERAL(out, "<not recorded>");
+            break;
+        }
+        LITERAL(out, "None");
+        break;
     case FILM_TOKEN_NONE:
         LITERAL(out, "None");
         break;

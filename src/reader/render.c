@@ -324,6 +324,17 @@ render_object(film_renderer *renderer, const film_value_record *record, film_tex
     }
 }
 
+static bool
+is_printable(const uint8_t *bytes, size_t length)
+{
+    for (size_t index = 0; index < length; index++) {
+        if (bytes[index] < 0x20 || bytes[index] > 0x7e) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* A str, bytes, int or complex that did not fit a token. */
 static void
 render_scalar(film_renderer *renderer, const film_value_record *record, film_text type)
@@ -361,6 +372,9 @@ render_scalar(film_renderer *renderer, const film_value_record *record, film_tex
     }
     if (is_named(type, "bytes")) {
         film_literal_bytes(out, bytes, length);
+    }
+    else if (is_named(type, "slice") && is_printable(bytes, length)) {
+        film_buffer_append(out, bytes, length); /* slice(1, 2, None) */
     }
     else {
         while (cut && length > 0 && length < film_input_left(&record->rest) &&

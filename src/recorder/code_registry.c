@@ -33,19 +33,12 @@ film_code *film_codes_watched;
 /* Plans of code objects that died. A frame that ended unseen may still be on a shadow
  * stack with its plan, so the newest dead ones are kept a while. */
 #define DEAD_PLANS 1024u
+/* How often a code object is planned anew in a recording. */
+#define MOST_PLANS 8u
 static struct {
     film_plan *plans[DEAD_PLANS];
     size_t next;
 } graveyard;
-
-static void
-free_plan(film_plan *plan)
-{
-    if (plan != NULL) {
-        free(plan->secret_slots);
-        film_plan_free(plan);
-    }
-}
 
 static void
 unwatch(film_code *known)
@@ -85,24 +78,40 @@ release(void *pointer)
     }
     unwatch(known);
     if (known->plan != NULL) {
-        free_plan(graveyard.plans[graveyard.next]);
+        film_plan_free(graveyard.plans[graveyard.next]);
         graveyard.plans[graveyard.next] = known->plan;
         graveyard.next = (graveyard.next + 1) % DEAD_PLANS;
     }
     free(known);
 }
 
+/* True when the names of a class or module body go to something that is no dict: the
+ * program's own code sees each of them, and may keep another value. */
+static bool
+names_are_odd(const PyCodeObject *code, const film_frame *frame)
+{
+    PyObject *names =
+        (code->co_flags & CO_OPTIMIZED) != 0 ? NULL : film_frame_names(frame);
+
+    return names != NULL && !PyDict_CheckExact(names);
+}
+
 /* What the code writes, for this recording. */
 static void
 plan_writes(film_code *known, const film_frame *frame)
 {
-    free_plan(known->plan);
+    film_plan_wishes wishes = {0};
+
+    film_plan_free(known->plan);
     known->plan = NULL;
     if (!known->target || !film_the_session.captures) {
         return;
     }
-    known->plan =
-        film_plan_new(known->code, frame == NULL ? NULL : film_frame_globals(frame));
+    if (frame != NULL) {
+        wishes.globals = film_frame_globals(frame);
+        wishes.names_on_stack = names_are_odd(known->code, frame);
+    }
+    known->plan = film_plan_new(known->code, &wishes);
     if (known->plan == NULL) {
         film_the_session.plans_missing++;
         return;
@@ -111,6 +120,51 @@ plan_writes(film_code *known, const film_frame *frame)
     if (known->plan->point_count != 0) {
         watch(known);
     }
+}
+
+/* Plans once more, with what was found out since. Frames that run now follow the plan
+ * they began with. */
+static void
+plan_again(film_code *known, const film_frame *frame)
+{
+    film_plan_wishes wishes = {
+        .globals = frame == NULL ? NULL : film_frame_globals(frame),
+        .names_on_stack =
+            known->plan->names_on_stack ||
+            (frame != NULL && film_frame_code(frame) == (PyObject *)known->code &&
+             names_are_odd(known->code, frame)),
+        .every_place = known->plan->every_place || known->strayed,
+        .earlier = known->plan,
+    };
+    film_plan *plan;
+
+    known->plan_count++;
+    plan = film_plan_new(known->code, &wishes);
+    if (plan == NULL) {
+        return; /* the earlier one is as good as before */
+    }
+    for (uint32_t unit = 0; unit < plan->unit_count; unit++) {
+        plan->flags[unit] |= known->plan->flags[unit] & FILM_PLACE_ON_STACK;
+    }
+    plan->secret_slots = film_secret_slots(known->code);
+    plan->older = known->plan;
+    known->plan = plan;
+    if (plan->point_count != 0) {
+        watch(known);
+    }
+}
+
+void
+film_code_plan_again(film_code *known, bool strayed)
+{
+    if (known->plan == NULL || known->plan_count >= MOST_PLANS ||
+        known->generation != film_the_session.generation) {
+        return;
+    }
+    known->strayed |= strayed;
+    /* Found out of date at its next call, where events may be changed. */
+    known->outdated = known->generation;
+    known->generation = 0;
 }
 
 bool
@@ -411,6 +465,14 @@ film_code_register(PyCodeObject *code, const film_frame *frame)
     }
     film_compat_save_error(&saved);
     known = film_compat_get_extra(code, session->extra_index);
+    if (known != NULL && known->outdated != 0 &&
+        known->outdated == session->generation) {
+        known->outdated = 0;
+        known->generation = session->generation;
+        plan_again(known, frame);
+        film_compat_restore_error(&saved);
+        return known;
+    }
     if (known == NULL) {
         known = calloc(1, sizeof(*known));
         if (known != NULL &&
@@ -428,6 +490,9 @@ film_code_register(PyCodeObject *code, const film_frame *frame)
         known->initialises =
             PyUnicode_CompareWithASCIIString(code->co_name, "__init__") == 0;
         decide(known, code, frame);
+        known->outdated = 0;
+        known->plan_count = 0;
+        known->strayed = false;
         plan_writes(known, frame);
         known->generation = session->generation;
     }

@@ -23,6 +23,9 @@ typedef struct film_code {
     bool suspends;          /* generator, coroutine or async generator */
     bool initialises;       /* named __init__ */
     struct film_plan *plan; /* owned; NULL: its writes are not recorded */
+    uint64_t outdated;  /* the generation its plan was for, if it is to be made anew */
+    uint32_t plan_count; /* how often that was done */
+    bool strayed;        /* a frame went where the plan does not lead */
     PyCodeObject *code;     /* whose it is; not a reference: both die together */
     struct film_code *next_watched, *previous_watched; /* see film_codes_watched */
 } film_code;
@@ -35,6 +38,12 @@ extern film_code *film_codes_watched;
  * runs it. Never NULL: when memory is out, an entry that is no target. */
 film_code *
 film_code_register(PyCodeObject *code, const film_frame *frame);
+
+/* The plan could not tell all that a frame did; `strayed`: not even where it was. The
+ * next frame gets a better one: places marked FILM_PLACE_ON_STACK are read off the
+ * stack, names too where they go to no dict. */
+void
+film_code_plan_again(film_code *known, bool strayed);
 
 /* Describes code that is no target but calls one, where that is asked for; true when
  * its id may be used. */

@@ -230,6 +230,15 @@ CALLBACK(on_instruction)
     plan = context->top->plan;
     if (plan == NULL || unit >= plan->unit_count ||
         (plan->flags[unit] & FILM_PLACE_POINT) == 0) {
+        const film_code *known = film_compat_get_extra((PyCodeObject *)args[0],
+                                                       film_the_session.extra_index);
+
+        /* The frame may follow an older plan than the next ones will. */
+        if (known != NULL && known->plan != plan && known->plan != NULL &&
+            unit < known->plan->unit_count &&
+            (known->plan->flags[unit] & FILM_PLACE_POINT) != 0) {
+            Py_RETURN_NONE;
+        }
         return disable();
     }
     if (FILM_UNLIKELY(!film_observe_point(context, frame, unit)) &&
@@ -633,6 +642,8 @@ film_hooks_watch(PyCodeObject *code)
     PyObject *module = monitoring.tool < 0 ? NULL : monitoring_module();
 
     if (module != NULL) {
+        /* None first: places that were disabled come back only so. */
+        set_local_events(module, code, 0);
         set_local_events(module, code, monitoring.instruction);
     }
     PyErr_Clear();

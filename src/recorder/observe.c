@@ -9,6 +9,9 @@
 #include "recorder/pending.h"
 #include "recorder/variables.h"
 
+/* How many bound methods in a list or tuple are followed to their objects. */
+#define METHODS_LIMIT 16
+
 /* A place in the table of a code's plan; cache entries belong to their instruction. */
 static inline uint32_t
 instruction_of(const film_plan *plan, uint32_t unit)
@@ -24,13 +27,27 @@ region_at(const film_plan *plan, uint32_t unit)
     return number == 0 ? NULL : &plan->regions[number - 1];
 }
 
-/* The plan has no such edge: nothing is guessed, the frame is found again at its next
- * line, and info tells. */
+/* The plan cannot tell this: the code's next frame gets a better one. */
 static void
-note_unknown_edge(film_stack_entry *entry)
+plan_again(const film_frame *frame, bool strayed)
+{
+    PyCodeObject *code = (PyCodeObject *)film_frame_code(frame);
+    film_code *known = film_compat_get_extra(code, film_the_session.extra_index);
+
+    if (known != NULL) {
+        film_code_plan_again(known, strayed);
+    }
+}
+
+/* The plan has no such edge: nothing is guessed, the frame is found again at its next
+ * line, and info tells. Later frames are watched instruction by instruction. */
+static void
+note_unknown_edge(film_stack_entry *entry, const film_frame *frame)
 {
     film_the_session.unknown_edges++;
-    entry->plan->unknown_edges = true;
+    if (!entry->plan->every_place) {
+        plan_again(frame, true);
+    }
 }
 
 static inline void
@@ -41,6 +58,7 @@ enter_region(film_stack_entry *entry, film_region *region)
     entry->done = 0;
     entry->fresh = false;
     entry->dead = false;
+    entry->unwinding = false;
     entry->raised = 0;
 }
 
@@ -95,6 +113,9 @@ tell_name(film_context *context, film_stack_entry *entry, const film_frame *fram
         holder.owner == NULL ? NULL : film_dict_lookup(holder.owner, write->name);
     uint8_t tokens[FILM_TOKEN_MAX], *end;
 
+    if (FILM_UNLIKELY(holder.owner == NULL) && !entry->plan->names_on_stack) {
+        plan_again(frame, false);
+    }
     end = film_capture(context, value, &holder, film_secret_name(write), tokens);
     return film_append_set(context->thread, film_namespace_form(frame, write->kind),
                            film_write_name_id(write), tokens, (size_t)(end - tokens));
@@ -118,6 +139,34 @@ owner_holder(film_stack_entry *entry, const film_write *write)
                          .slot = write->slot};
 }
 
+/* A property or __setattr__ took the value: what was given to it, if that is in a
+ * variable or a constant. The next frame reads it off the stack. */
+static PyObject *
+value_given(film_stack_entry *entry, const film_frame *frame, const film_write *write)
+{
+    const PyCodeObject *code = (const PyCodeObject *)film_frame_code(frame);
+
+    if ((entry->plan->flags[write->place] & FILM_PLACE_ON_STACK) == 0) {
+        entry->plan->flags[write->place] |= FILM_PLACE_ON_STACK;
+        plan_again(frame, false);
+    }
+    if (write->target == FILM_PLAN_NO_PLACE) {
+        return NULL;
+    }
+    if (write->target >= FILM_TARGET_SMALL_INT) {
+        /* LOAD_SMALL_INT, from 3.14 on: these are immortal, so it is borrowed. */
+        return PyLong_FromLong((long)(write->target - FILM_TARGET_SMALL_INT));
+    }
+    if ((write->target & FILM_TARGET_CONSTANT) != 0) {
+        Py_ssize_t index = write->target & ~FILM_TARGET_CONSTANT;
+
+        return index < PyTuple_GET_SIZE(code->co_consts)
+                   ? PyTuple_GET_ITEM(code->co_consts, index)
+                   : NULL;
+    }
+    return film_frame_local(frame, write->target);
+}
+
 static bool
 tell_attribute(film_context *context, film_stack_entry *entry, const film_frame *frame,
                film_write *write)
@@ -134,13 +183,15 @@ tell_attribute(film_context *context, film_stack_entry *entry, const film_frame 
     }
     value = film_attribute_read(write, owner, &via);
     end = film_capture_owner(context, owner, &holder, tokens);
-    if (FILM_UNLIKELY(via)) {
-        form = FILM_SET_ATTRIBUTE_VIA;
-    }
     holder = (film_holder){.kind = FILM_HOLDER_ATTRIBUTE,
                            .owner = owner,
                            .name = write->name,
                            .in_flight = is_in_flight(context, entry, write)};
+    if (FILM_UNLIKELY(via)) {
+        form = FILM_SET_ATTRIBUTE_VIA;
+        value = value_given(entry, frame, write);
+        holder = (film_holder){.kind = FILM_HOLDER_NONE};
+    }
     end = film_capture(context, value, &holder, film_secret_name(write), end);
     if (!film_append_set(context->thread, form, film_write_name_id(write), tokens,
                          (size_t)(end - tokens))) {
@@ -254,15 +305,54 @@ tell_change(film_context *context, PyObject *value, const film_holder *holder)
                               length_before, cut);
 }
 
+/* What calling this bound method may have changed. */
+static bool
+tell_self(film_context *context, PyObject *self)
+{
+    film_holder holder = {.kind = FILM_HOLDER_NONE};
+
+    return tell_change(context, self, &holder);
+}
+
+/* `table[i](x)`: a short list or tuple of bound methods. */
+static bool
+tell_methods(film_context *context, PyObject *table)
+{
+    Py_ssize_t count = PySequence_Fast_GET_SIZE(table);
+    PyObject **items = PySequence_Fast_ITEMS(table);
+
+    for (Py_ssize_t index = 0; index < count && index < METHODS_LIMIT; index++) {
+        PyObject *self = items[index] == NULL ? NULL : film_method_self(items[index]);
+
+        if (self == NULL) {
+            break;
+        }
+        if (!tell_self(context, self)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool
 tell_touch(film_context *context, film_stack_entry *entry, const film_frame *frame,
            film_touch *touch)
 {
     film_holder holder;
-    PyObject *value = film_touch_resolve(entry, frame, touch, &holder);
+    PyObject *value = film_touch_resolve(entry, frame, touch, &holder), *self;
 
-    return value == NULL || film_value_is_constant(value) ||
-           tell_change(context, value, &holder);
+    if (value == NULL) {
+        return true;
+    }
+    self = film_method_self(value);
+    if (FILM_UNLIKELY(self != NULL)) {
+        return tell_self(context, self);
+    }
+    if ((Py_IS_TYPE(value, &PyList_Type) || Py_IS_TYPE(value, &PyTuple_Type)) &&
+        !tell_methods(context, value)) {
+        return false;
+    }
+    return film_value_is_constant(value) || tell_change(context, value, &holder);
 }
 
 /* A method was called: where its object is a builtin, only that one may have changed.
@@ -348,7 +438,7 @@ arrive(film_context *context, film_stack_entry *entry, const film_frame *frame,
             }
         }
         if (FILM_UNLIKELY(exit == NULL)) {
-            note_unknown_edge(entry);
+            note_unknown_edge(entry, frame);
         }
         else if (!tell_up_to(context, entry, frame, exit, exit->count)) {
             return false;
@@ -407,7 +497,8 @@ film_observe_point(film_context *context, const film_frame *frame, uint32_t unit
 }
 
 /* An event within the region: the writes before it. `entered`: code runs from within
- * the instruction, which may be a store whose slot is written already. */
+ * the instruction, which may be a store whose slot is written already; or a finaliser
+ * runs in the unwinding, and all is told. */
 static bool
 tell_inside(film_context *context, film_stack_entry *entry, const film_frame *frame,
             uint32_t unit, bool entered)
@@ -416,7 +507,7 @@ tell_inside(film_context *context, film_stack_entry *entry, const film_frame *fr
     uint32_t place;
     film_exit *exit;
 
-    if (region == NULL) {
+    if (region == NULL || (entered && entry->unwinding)) {
         return true;
     }
     place = instruction_of(entry->plan, unit);
@@ -429,7 +520,7 @@ tell_inside(film_context *context, film_stack_entry *entry, const film_frame *fr
         /* 3.11: after an exception event the unwinding may still close generators
          * while the frame shows the raise. */
         if (!entered || entry->raised != place + 1) {
-            note_unknown_edge(entry);
+            note_unknown_edge(entry, frame);
         }
         return true;
     }
@@ -549,6 +640,24 @@ film_observe_resumed(film_context *context, uint32_t unit)
     }
 }
 
+uint32_t
+film_observe_continued(const film_plan *plan, uint32_t unit)
+{
+    const film_region *found = NULL;
+
+    for (uint32_t index = 0; plan != NULL && index < plan->region_count; index++) {
+        const film_region *region = &plan->regions[index];
+
+        /* Where several lead there, the nearest before it. */
+        if (region->sent && (found == NULL || region->place <= unit) &&
+            (film_exit_find(region->stops, region->stop_count, unit) != NULL ||
+             film_exit_find(region->inner, region->inner_count, unit) != NULL)) {
+            found = region;
+        }
+    }
+    return found == NULL ? unit : found->place;
+}
+
 bool
 film_observe_leave(film_context *context, const film_frame *frame, PyObject *value)
 {
@@ -595,11 +704,14 @@ film_observe_raise(film_context *context, const film_frame *frame, uint32_t unit
         instruction_of(entry->plan, unit) == entry->region->before->place) {
         film_pending_drop(context, entry); /* the store itself has raised */
     }
-    if (!tell_inside(context, entry, frame, unit, false)) {
+    if (!tell_inside(context, entry, frame, unit, false) ||
+        (entry->region != NULL && entry->region->touch_count != 0 &&
+         !tell_touches(context, entry, frame))) {
         return false;
     }
-    return entry->region == NULL || entry->region->touch_count == 0 ||
-           tell_touches(context, entry, frame);
+    entry->unwinding = unit >= entry->plan->unit_count ||
+                       (entry->plan->flags[unit] & FILM_PLACE_SWALLOWS) == 0;
+    return true;
 }
 
 void
@@ -626,11 +738,15 @@ film_observe_unwind(film_context *context, const film_frame *frame)
     if (entry->plan == NULL || entry->dead || entry->region == NULL) {
         return true;
     }
+    if (!tell_pending(context, entry)) {
+        return false;
+    }
     exit = film_exit_find(entry->region->stops, entry->region->stop_count,
                           FILM_PLAN_UNWINDS);
     if (exit == NULL) {
-        note_unknown_edge(entry);
+        note_unknown_edge(entry, frame);
         return true;
     }
-    return tell_up_to(context, entry, frame, exit, exit->count);
+    return tell_up_to(context, entry, frame, exit, exit->count) &&
+           (entry->region->touch_count == 0 || tell_touches(context, entry, frame));
 }

@@ -22,6 +22,11 @@ film_observe_call(film_context *context, const film_frame *frame, PyObject *code
 void
 film_observe_resumed(film_context *context, uint32_t unit);
 
+/* Where a suspended frame has gone on that had no event of its own but one at `unit`:
+ * 3.11 when throw() into a generator that delegates has made the inner one return. */
+uint32_t
+film_observe_continued(const film_plan *plan, uint32_t unit);
+
 /* Before a frame other than the top's begins or goes on: what the top wrote so far. */
 bool
 film_observe_caller(film_context *context, const film_frame *callee);

@@ -2,12 +2,15 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/pending.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "recorder/variables.h"
 
 #define FIRST_PENDING 16u
+#define SLICE_PART_BYTES 48u
 
 struct film_pending {
     film_set_form form;
@@ -33,6 +36,20 @@ add(film_context *context)
         context->pending_room = room;
     }
     return &context->pendings[context->pending_count++];
+}
+
+/* An item store or delete. */
+typedef struct store_items {
+    PyObject *owner, *key, *value; /* borrowed; NULL: none */
+    bool is_slice;
+    PyObject *parts[3]; /* start, stop, step; NULL: None */
+} store_items;
+
+static bool
+is_item(uint8_t kind)
+{
+    return kind == FILM_WRITE_STACK_ITEM || kind == FILM_WRITE_STACK_SLICE ||
+           kind == FILM_DELETE_STACK_ITEM;
 }
 
 /* The stack item `depth` below the top (1: the top), as the store finds it. */
@@ -90,33 +107,120 @@ cover(film_stack_entry *entry, const film_write *write)
     }
 }
 
+/* One part of a slice as text, to `to`; returns the length. */
+static size_t
+slice_part(PyObject *part, char *to, size_t room)
+{
+    int64_t number;
+    int length;
+
+    if (part == NULL || part == Py_None) {
+        length = snprintf(to, room, "None");
+    }
+    else if (PyLong_CheckExact(part) && film_long_small(part, &number)) {
+        length = snprintf(to, room, "%" PRId64, number);
+    }
+    else {
+        length = snprintf(to, room, "<%s>", Py_TYPE(part)->tp_name);
+    }
+    return length < 0 ? 0 : (size_t)length < room ? (size_t)length : room - 1;
+}
+
+/* The token of a slice, which no object need stand for: o[1:2] = v. */
+static uint8_t *
+put_slice(const store_items *items, uint8_t *to)
+{
+    char text[3 * SLICE_PART_BYTES];
+    size_t length = 0;
+    uint64_t kept;
+
+    length += (size_t)snprintf(text, sizeof(text), "slice(");
+    for (size_t index = 0; index < 3; index++) {
+        length += slice_part(items->parts[index], text + length, SLICE_PART_BYTES - 8);
+        text[length++] = index == 2 ? ')' : ',';
+        if (index != 2) {
+            text[length++] = ' ';
+        }
+    }
+    kept = film_writer_value(film_the_session.writer,
+                             film_writer_string(film_the_session.writer, "slice", 5),
+                             text, length, 0);
+    if (kept == 0) {
+        *to++ = FILM_TOKEN_UNBOUND;
+        return to;
+    }
+    return film_token_put_value(to, FILM_TOKEN_VALUE, kept - 1);
+}
+
+/* What an item store or delete finds on the stack. */
+static store_items
+find_items(const film_frame *frame, const film_write *write)
+{
+    store_items items = {0};
+
+    if (write->kind == FILM_WRITE_STACK_SLICE) {
+        items.is_slice = true;
+        items.parts[1] = stack_item(frame, write, 1);
+        items.parts[0] = stack_item(frame, write, 2);
+        items.owner = stack_item(frame, write, 3);
+        items.value = stack_item(frame, write, 4);
+        return items;
+    }
+    items.key = stack_item(frame, write, 1);
+    items.owner = stack_item(frame, write, 2);
+    if (write->kind == FILM_WRITE_STACK_ITEM) {
+        items.value = stack_item(frame, write, 3);
+    }
+    if (items.key != NULL && PySlice_Check(items.key)) {
+        const PySliceObject *slice = (const PySliceObject *)items.key;
+
+        items.is_slice = true;
+        items.parts[0] = slice->start;
+        items.parts[1] = slice->stop;
+        items.parts[2] = slice->step;
+    }
+    return items;
+}
+
+/* A slice of a builtin container is told as a change of it: the region touches it. */
+static bool
+is_change(const store_items *items)
+{
+    return items->is_slice && items->owner != NULL &&
+           film_value_is_builtin(items->owner);
+}
+
 static void
-read_item(film_context *context, film_stack_entry *entry, const film_frame *frame,
+read_item(film_context *context, film_stack_entry *entry, const store_items *items,
           film_write *write, film_pending *pending)
 {
-    PyObject *key = stack_item(frame, write, 1);
-    PyObject *owner = stack_item(frame, write, 2);
-    PyObject *value = NULL;
+    PyObject *key = items->key, *owner = items->owner, *value = items->value;
     film_holder holder = {.kind = FILM_HOLDER_NONE};
     uint8_t *end = film_capture_owner(context, owner, &holder, pending->tokens);
 
     pending->form = FILM_SET_ITEM;
     pending->number = 0;
     pending->deletes = write->kind == FILM_DELETE_STACK_ITEM;
-    if (owner != NULL && film_items_are_overridden(owner)) {
+    if (items->is_slice || (owner != NULL && film_items_are_overridden(owner))) {
         pending->form = FILM_SET_ITEM_VIA;
     }
     else if (owner != NULL && key != NULL && film_value_is_builtin(owner) &&
              film_value_is_builtin(key)) {
         cover(entry, write);
     }
-    end = film_capture(context, key, &holder, NULL, end);
+    if (items->is_slice) {
+        end = put_slice(items, end);
+    }
+    else {
+        end = film_capture(context, key, &holder, NULL, end);
+    }
     if (!pending->deletes) {
-        value = stack_item(frame, write, 3);
         holder = (film_holder){.kind = FILM_HOLDER_ITEM, .owner = owner, .name = key};
         end = film_capture(context, value, &holder, film_secret_key(key), end);
     }
-    film_capture_expect(owner, NULL, key, value, &pending->stored);
+    if (!items->is_slice) {
+        film_capture_expect(owner, NULL, key, value, &pending->stored);
+    }
     pending->length = (uint8_t)(end - pending->tokens);
 }
 
@@ -151,21 +255,13 @@ film_pending_begin(film_context *context, film_stack_entry *entry,
                    const film_frame *frame, film_write *write)
 {
     film_pending *pending;
+    store_items items = {0};
 
-    switch (write->kind) {
-    case FILM_WRITE_STACK_SLICE:
-        return true; /* its owner is touched by the region: one change */
-    case FILM_WRITE_STACK_ITEM:
-    case FILM_DELETE_STACK_ITEM: {
-        PyObject *key = stack_item(frame, write, 1);
-
-        if (key != NULL && PySlice_Check(key)) {
-            return true; /* likewise */
+    if (is_item(write->kind)) {
+        items = find_items(frame, write);
+        if (is_change(&items)) {
+            return true;
         }
-        break;
-    }
-    default:
-        break;
     }
     pending = add(context);
     if (pending == NULL) {
@@ -180,8 +276,9 @@ film_pending_begin(film_context *context, film_stack_entry *entry,
         read_attribute(context, frame, write, pending);
         break;
     case FILM_WRITE_STACK_ITEM:
+    case FILM_WRITE_STACK_SLICE:
     case FILM_DELETE_STACK_ITEM:
-        read_item(context, entry, frame, write, pending);
+        read_item(context, entry, &items, write, pending);
         break;
     default:
         read_variable(context, entry, frame, write, pending);

@@ -77,6 +77,21 @@ compare_reaches(const void *left, const void *right)
     return one < other ? -1 : one > other;
 }
 
+/* True when the variable an attribute's value comes from is written later on. */
+static bool
+is_overwritten(const film_write *array, uint32_t index, uint32_t length)
+{
+    for (uint32_t later = index + 1; later < length; later++) {
+        uint8_t kind = array[later].kind;
+
+        if ((kind == FILM_WRITE_FAST || kind == FILM_DELETE_FAST) &&
+            array[later].slot == array[index].target) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Lays the writes of a list out in an array, which all lists it continues share. */
 static bool
 lay_out_list(film_draft *draft, uint32_t node)
@@ -97,6 +112,9 @@ lay_out_list(film_draft *draft, uint32_t node)
         array[part->length - 1] = draft->writes[part->write];
         if (part->uncertain) {
             array[part->length - 1].call_place = FILM_PLAN_NO_PLACE;
+        }
+        if (part->uncertain || is_overwritten(array, part->length - 1u, length)) {
+            array[part->length - 1].target = FILM_PLAN_NO_PLACE;
         }
         if (part->array == NULL) {
             part->array = array;
@@ -269,6 +287,8 @@ make_region(film_draft *draft, film_flow_region *flow, film_region *region)
     }
     region->place = bytecode->instructions[flow->index].place;
     region->point = draft->points[flow->index];
+    region->sent =
+        !FILM_HAS_MONITORING && bytecode->instructions[flow->index].is_sent_to;
     qsort(states, flow->state_count, sizeof(*states), compare_reaches);
     qsort(&draft->reaches[flow->stops], flow->stop_count, sizeof(*states),
           compare_reaches);
@@ -383,9 +403,9 @@ make_plan(film_draft *draft)
 }
 
 film_plan *
-film_plan_new(PyCodeObject *code, PyObject *globals)
+film_plan_new(PyCodeObject *code, const film_plan_wishes *wishes)
 {
-    film_draft draft = {.globals = globals};
+    film_draft draft = {.wishes = wishes};
     film_plan *plan = NULL;
 
     if (film_bytecode_init(&draft.bytecode, code)) {
@@ -404,6 +424,8 @@ film_plan_new(PyCodeObject *code, PyObject *globals)
     }
     else {
         plan->memory = draft.arena;
+        plan->names_on_stack = wishes->names_on_stack;
+        plan->every_place = wishes->every_place;
     }
     film_free(draft.made);
     film_free(draft.points);
@@ -420,7 +442,11 @@ film_plan_new(PyCodeObject *code, PyObject *globals)
 void
 film_plan_free(film_plan *plan)
 {
-    if (plan != NULL) {
+    while (plan != NULL) {
+        film_plan *older = plan->older;
+
+        free(plan->secret_slots);
         free_arena(plan->memory); /* the plan is in it */
+        plan = older;
     }
 }

@@ -34,6 +34,11 @@
  */
 #define FILM_ARGUMENT_IN_CELL 0x8000u
 
+/* With a film_write's target: an index in co_consts below 0x7e00; from there on the
+ * number of a LOAD_SMALL_INT. */
+#define FILM_TARGET_CONSTANT 0x8000u
+#define FILM_TARGET_SMALL_INT 0xfe00u
+
 typedef enum film_write_kind {
     FILM_WRITE_FAST,      /* local `slot` */
     FILM_WRITE_CELL,      /* what the cell in `slot` holds */
@@ -69,7 +74,9 @@ typedef struct film_write {
                         it held, or a name made up (plan_writes.c): no event */
     bool cell_owner; /* ATTRIBUTE: the owner is in the cell in `slot` */
     uint16_t slot;
-    uint16_t target;
+    uint16_t target; /* STACK_FAST: the local. WRITE_ATTRIBUTE: where the value comes
+                        from, for a property or __setattr__ that keeps it elsewhere: a
+                        slot, FILM_TARGET_CONSTANT | index, or FILM_PLAN_NO_PLACE */
     uint16_t place;      /* the storing instruction */
     uint16_t call_place; /* the CALL whose result is stored at once, else NO_PLACE */
     PyObject *name;      /* borrowed from co_names, interned; NULL: none */
@@ -121,6 +128,8 @@ typedef struct film_region {
     uint16_t stop_count, inner_count, touch_count;
     bool early;        /* writes lie before an instruction that may run code */
     bool point;        /* it begins at an observation point */
+    bool sent;         /* 3.11: a throw() that the generator delegated to may end here,
+                          without an event */
     bool points_ahead; /* 3.11: opcode events are needed within it */
     film_exit *stops;  /* most likely first */
     film_exit *inner;  /* returns and yields first */
@@ -137,7 +146,9 @@ enum film_place_flags {
     FILM_PLACE_SWALLOWS = 1, /* FOR_ITER, SEND: a StopIteration raised here goes on */
     FILM_PLACE_POINT = 2,    /* an observation point */
     FILM_PLACE_START = 4,    /* RESUME of a call */
-    FILM_PLACE_RESUME = 8    /* any other RESUME */
+    FILM_PLACE_RESUME = 8,   /* any other RESUME */
+    FILM_PLACE_ON_STACK = 16 /* an attribute store whose value could not be read back:
+                                set at run time, a wish for the next plan */
 };
 
 typedef struct film_plan {
@@ -151,18 +162,30 @@ typedef struct film_plan {
     uint8_t *flags;      /* by place: film_place_flags */
     uint16_t *arguments; /* slots of the arguments, in order; some | IN_CELL */
     uint16_t argument_count;
-    bool unknown_edges; /* set at run time: recorded instruction by instruction now */
+    bool names_on_stack; /* STORE_NAMEs are read off the stack */
+    bool every_place;    /* every instruction is a point */
+    struct film_plan *older; /* the plan it replaced, which frames may still follow;
+                                owned */
     uint8_t *secret_slots; /* variables.c's: by slot, 1 on the deny list; NULL: none */
     void *memory;          /* everything above in one block or list, owned */
 } film_plan;
 
-/* Plans `code`, which runs with these globals (borrowed for the call; NULL: not known,
- * then no global is taken for the builtin of its name). NULL when memory is out, the
- * code is too long or malformed: then its writes are not recorded, which the caller
- * counts. No exception is set. */
-film_plan *
-film_plan_new(PyCodeObject *code, PyObject *globals);
+/* What is known of the frames that run the code, and what an earlier plan could not
+ * see. */
+typedef struct film_plan_wishes {
+    PyObject *globals;   /* borrowed for the call; NULL: not known, then no global is
+                            taken for the builtin of its name */
+    bool names_on_stack; /* its names go to a mapping that is no dict */
+    bool every_place;    /* it was seen to go where no plan leads */
+    const film_plan *earlier; /* its places marked ON_STACK; NULL: none */
+} film_plan_wishes;
 
+/* Plans `code`. NULL when memory is out, the code is too long or malformed: then its
+ * writes are not recorded, which the caller counts. No exception is set. */
+film_plan *
+film_plan_new(PyCodeObject *code, const film_plan_wishes *wishes);
+
+/* Frees it and the plans it replaced. */
 void
 film_plan_free(film_plan *plan);
 

@@ -188,6 +188,8 @@ link_jumps(film_bytecode *bytecode)
         }
         to = &bytecode->instructions[instruction->jump];
         to->is_target = true;
+        to->is_sent_to |= instruction->form == FILM_FORM_SEND;
+        to->is_returned_to |= (instruction->traits & FILM_OP_BACKWARD) != 0;
         /* The jump of FOR_ITER and SEND lands behind END_FOR and END_SEND. */
         if (to->form == FILM_FORM_END && instruction->jump + 1 < bytecode->count) {
             (to + 1)->is_target = true;

@@ -53,7 +53,7 @@ typedef struct film_arena_block film_arena_block;
 
 typedef struct film_draft {
     film_bytecode bytecode;
-    PyObject *globals; /* borrowed; NULL: not known */
+    const film_plan_wishes *wishes; /* borrowed */
     film_write *writes;
     size_t write_count, write_capacity;
     film_made *made; /* by instruction */

@@ -464,7 +464,7 @@ add_first_regions(film_draft *draft)
 
         draft->region_of[index] = FILM_NONE;
         if ((here->marked || here->is_handler || here->form == FILM_FORM_RESUME ||
-             draft->points[index]) &&
+             (!FILM_HAS_MONITORING && here->is_sent_to) || draft->points[index]) &&
             !add_region(draft, index)) {
             return false;
         }

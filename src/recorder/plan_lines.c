@@ -110,6 +110,10 @@ film_bytecode_mark_lines(film_bytecode *bytecode)
             here->sure = here->marked && (here->line != last_known || joined);
             last = here->line;
         }
+        else if (here->is_returned_to && here->form == FILM_FORM_END) {
+            /* The END_SEND that a CLEANUP_THROW goes on to. */
+            here->marked = here->sure = here->line >= 0;
+        }
         if (here->line >= 0) {
             last_known = here->line;
         }

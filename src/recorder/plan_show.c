@@ -154,6 +154,7 @@ show_plan(const film_plan *plan)
 PyObject *
 film_plan_show(PyObject *Py_UNUSED(module), PyObject *code)
 {
+    film_plan_wishes wishes = {0};
     film_plan *plan;
     PyObject *result;
 
@@ -161,7 +162,7 @@ film_plan_show(PyObject *Py_UNUSED(module), PyObject *code)
         PyErr_SetString(PyExc_TypeError, "expected a code object");
         return NULL;
     }
-    plan = film_plan_new((PyCodeObject *)code, NULL);
+    plan = film_plan_new((PyCodeObject *)code, &wishes);
     if (plan == NULL) {
         Py_RETURN_NONE;
     }

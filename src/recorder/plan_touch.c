@@ -4,7 +4,8 @@
  * behind a point, has its arguments from regions before.
  *
  * A method that is loaded to be called, and a global that is called, are left out:
- * functions and classes are not what changes.
+ * functions and classes are not what changes. A bound method in a variable or attribute
+ * stands for its object (`add = items.append`), so these stay where it may be one.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/plan_draft.h"
 
@@ -12,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "recorder/plan_harmless.h"
+#include "recorder/variables.h"
 
 /* How much of the stack counts as loaded, from its top: what the call of this line can
  * have as arguments, not all that a large literal has put there. */
@@ -34,6 +36,21 @@ resolve_slot(const film_draft *draft, uint32_t slot, film_write_kind base,
            PyUnicode_CompareWithASCIIString(name, "__class__") != 0;
 }
 
+/* True for a global that is called and no bound method by now. In a module or class
+ * body it may become one: such code runs once. */
+static bool
+is_plain_function(const film_draft *draft, const film_instruction *load, PyObject *name)
+{
+    PyObject *value;
+
+    if (load->form != FILM_FORM_LOAD_GLOBAL || draft->wishes->globals == NULL ||
+        !PyDict_CheckExact(draft->wishes->globals)) {
+        return load->form == FILM_FORM_LOAD_GLOBAL;
+    }
+    value = film_dict_lookup(draft->wishes->globals, name);
+    return value == NULL || film_method_self(value) == NULL;
+}
+
 static bool
 resolve_name(const film_draft *draft, uint32_t index, film_write_kind base,
              film_touched *touched)
@@ -42,31 +59,33 @@ resolve_name(const film_draft *draft, uint32_t index, film_write_kind base,
 
     touched->base = (uint8_t)base;
     touched->name = film_draft_name(draft, load->arg);
-    return !load->is_called && !film_name_is_hidden(touched->name) &&
+    return !(load->is_called && is_plain_function(draft, load, touched->name)) &&
+           !film_name_is_hidden(touched->name) &&
            !film_name_is_annotations(touched->name);
 }
 
-/* What the load at `origin` loads; false when it is of no interest. */
+/* What the load at `origin` loads; false when it is of no interest. `method`: a method
+ * that is called counts as an attribute, not as its owner. */
 static bool
-resolve(const film_draft *draft, uint32_t origin, film_touched *touched)
+resolve(const film_draft *draft, uint32_t origin, bool method, film_touched *touched)
 {
     const film_instruction *load;
     uint32_t index;
     bool first;
 
     *touched = (film_touched){0};
-    for (;;) {
+    for (;; method = false) {
         if (origin == FILM_NONE) {
             return false;
         }
         first = (origin & FILM_ORIGIN_FIRST) != 0;
         index = origin & ~FILM_ORIGIN_FIRST;
         load = &draft->bytecode.instructions[index];
-        if (load->form == FILM_FORM_LOAD_METHOD) {
+        if (load->form == FILM_FORM_LOAD_METHOD && !method) {
             origin = load->owner;
             continue;
         }
-        if (load->form != FILM_FORM_LOAD_ATTRIBUTE) {
+        if (load->form != FILM_FORM_LOAD_ATTRIBUTE && !method) {
             break;
         }
         if (touched->depth == 2) {
@@ -116,11 +135,11 @@ find_touched(const film_draft *draft, const film_touched *touched)
 
 /* Adds it if it is of interest and new; false when memory is out. */
 static bool
-add_touched(film_draft *draft, uint32_t origin)
+add_touched(film_draft *draft, uint32_t origin, bool method)
 {
     film_touched touched, *grown;
 
-    if (!resolve(draft, origin, &touched) ||
+    if (!resolve(draft, origin, method, &touched) ||
         find_touched(draft, &touched) < draft->touched_count) {
         return true;
     }
@@ -166,8 +185,8 @@ is_harmless_function(const film_draft *draft, const film_instruction *load)
         return false;
     }
     name = film_draft_name(draft, load->arg);
-    return draft->globals != NULL && film_function_is_harmless(name) &&
-           film_dict_lookup(draft->globals, name) == NULL;
+    return draft->wishes->globals != NULL && film_function_is_harmless(name) &&
+           film_dict_lookup(draft->wishes->globals, name) == NULL;
 }
 
 /* Where the object comes from that the instruction changes, if nothing else. */
@@ -210,7 +229,7 @@ note_change(const film_draft *draft, uint32_t index, film_region *region)
         return;
     }
     receiver = receiver_of(draft, index, callee, &change);
-    if (receiver != FILM_NONE && resolve(draft, receiver, &touched)) {
+    if (receiver != FILM_NONE && resolve(draft, receiver, false, &touched)) {
         size_t found = find_touched(draft, &touched);
 
         change.receiver =
@@ -223,6 +242,19 @@ note_change(const film_draft *draft, uint32_t index, film_region *region)
     region->changes[region->change_count++] = change;
 }
 
+static bool
+reaches(const film_draft *draft, const film_flow_region *flow, uint32_t index)
+{
+    for (uint32_t state = 0; state < flow->state_count; state++) {
+        if (draft->reaches[flow->states + state].index == index) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A loop within the region makes its instructions run more than once before the next
+ * event; most jumps back lead to a line's start, and out of it. */
 static void
 find_changes(const film_draft *draft, const film_flow_region *flow, film_region *region)
 {
@@ -231,14 +263,44 @@ find_changes(const film_draft *draft, const film_flow_region *flow, film_region 
     region->change_count = 0;
     for (uint32_t state = 0; state < flow->state_count; state++) {
         uint32_t index = draft->reaches[flow->states + state].index;
+        const film_instruction *here = &draft->bytecode.instructions[index];
 
         note_change(draft, index, region);
-        loops = loops ||
-                (draft->bytecode.instructions[index].traits & FILM_OP_BACKWARD) != 0;
+        if ((here->traits & FILM_OP_BACKWARD) != 0 && here->jump != FILM_NONE) {
+            loops = loops || reaches(draft, flow, here->jump);
+        }
     }
     if (loops && region->change_count != 0) {
         region->change_count = UINT8_MAX;
     }
+}
+
+/* self.add(x), where `add` may be an attribute that holds a bound method. */
+static bool
+add_method(film_draft *draft, uint32_t index)
+{
+    const film_instruction *load = &draft->bytecode.instructions[index];
+    bool reads;
+
+    return load->form != FILM_FORM_LOAD_METHOD ||
+           film_method_is_contained(film_draft_name(draft, load->arg), &reads) ||
+           add_touched(draft, index, true);
+}
+
+/* What is on the stack, and what it is an attribute of: it may be a bound method. */
+static bool
+add_item(film_draft *draft, uint32_t origin)
+{
+    while (origin != FILM_NONE) {
+        const film_instruction *load =
+            &draft->bytecode.instructions[origin & ~FILM_ORIGIN_FIRST];
+
+        if (!add_touched(draft, origin, false)) {
+            return false;
+        }
+        origin = load->form == FILM_FORM_LOAD_ATTRIBUTE ? load->owner : FILM_NONE;
+    }
+    return true;
 }
 
 static bool
@@ -249,7 +311,7 @@ add_loads(film_draft *draft, const film_flow_region *flow)
 
     for (uint32_t count = 0; item != 0 && count < STACK_LIMIT;
          item = bytecode->items[item].next, count++) {
-        if (!add_touched(draft, bytecode->items[item].origin)) {
+        if (!add_item(draft, bytecode->items[item].origin)) {
             return false;
         }
     }
@@ -257,10 +319,10 @@ add_loads(film_draft *draft, const film_flow_region *flow)
         uint32_t index = draft->reaches[flow->states + state].index;
 
         if (bytecode->instructions[index].form == FILM_FORM_LOAD_FAST_PAIR &&
-            !add_touched(draft, index | FILM_ORIGIN_FIRST)) {
+            !add_touched(draft, index | FILM_ORIGIN_FIRST, false)) {
             return false;
         }
-        if (!add_touched(draft, index)) {
+        if (!add_touched(draft, index, false) || !add_method(draft, index)) {
             return false;
         }
     }

@@ -12,7 +12,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/plan_draft.h"
 
+#include <opcode.h>
+
 #include "base/alloc.h"
+#include "recorder/plan_harmless.h"
+
+/* How many instructions of its line are looked at before a store. */
+#define LOOK_BACK 256u
 
 PyObject *
 film_draft_name(const film_draft *draft, uint32_t index)
@@ -252,6 +258,38 @@ add_stack_write(film_draft *draft, uint32_t index, film_write write)
     return draft->made[point].before != FILM_NONE;
 }
 
+/* True when the line has called a method of the variable that may have changed its
+ * object, which no variable of the line may hold once this store is over:
+ * `node = node.setdefault(k, {})`. */
+static bool
+is_let_go_changed(const film_draft *draft, uint32_t store, uint32_t slot)
+{
+    const film_bytecode *bytecode = &draft->bytecode;
+    const film_instruction *all = bytecode->instructions;
+    bool reads;
+
+    for (uint32_t index = store; index > 0 && store - index < LOOK_BACK; index--) {
+        const film_instruction *load = &all[index - 1];
+        uint32_t before;
+
+        if (load->line >= 0 && load->line != all[store].line) {
+            break;
+        }
+        if (load->form != FILM_FORM_LOAD_METHOD ||
+            !film_method_is_contained(film_draft_name(draft, load->arg), &reads) ||
+            reads) {
+            continue;
+        }
+        before = film_bytecode_before(bytecode, index - 1);
+        if (before != FILM_NONE &&
+            (loaded_last(&all[before]) == slot ||
+             (all[before].form == FILM_FORM_LOAD_CELL && all[before].arg == slot))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool
 add_slot_write(film_draft *draft, uint32_t index, film_write_kind kind, uint32_t slot,
                bool restores)
@@ -264,6 +302,9 @@ add_slot_write(film_draft *draft, uint32_t index, film_write_kind kind, uint32_t
         .hidden = restores || film_name_is_hidden(film_draft_slot_name(draft, slot)),
     };
 
+    if (is_let_go_changed(draft, index, slot)) {
+        draft->points[film_bytecode_prefix(&draft->bytecode, index)] = true;
+    }
     if ((kind == FILM_WRITE_FAST || kind == FILM_WRITE_CELL) &&
         draft->made[index].count == 0) {
         write.call_place = find_call(draft, index, 0);
@@ -296,6 +337,65 @@ add_slot_pair(film_draft *draft, uint32_t index)
                           (here->restores & 2u) != 0);
 }
 
+/* True when the store at `index` is to be read off the stack: its value could not be
+ * read back in an earlier plan. */
+static bool
+is_wished_on_stack(const film_draft *draft, uint32_t index)
+{
+    const film_plan *earlier = draft->wishes->earlier;
+    uint32_t place = draft->bytecode.instructions[index].place;
+
+    return earlier != NULL && place < earlier->unit_count &&
+           (earlier->flags[place] & FILM_PLACE_ON_STACK) != 0;
+}
+
+/* The same for a constant loaded right before the owner, or FILM_PLAN_NO_PLACE. */
+static uint16_t
+find_constant(const film_draft *draft, uint32_t index)
+{
+    const film_bytecode *bytecode = &draft->bytecode;
+    const film_instruction *load;
+
+    index = film_bytecode_before(bytecode, index);
+    if (index == FILM_NONE || plain_pushes(&bytecode->instructions[index]) != 1) {
+        return FILM_PLAN_NO_PLACE;
+    }
+    index = film_bytecode_before(bytecode, index);
+    if (index == FILM_NONE) {
+        return FILM_PLAN_NO_PLACE;
+    }
+    load = &bytecode->instructions[index];
+    if (load->opcode == LOAD_CONST &&
+        load->arg < FILM_TARGET_SMALL_INT - FILM_TARGET_CONSTANT) {
+        return (uint16_t)(FILM_TARGET_CONSTANT | load->arg);
+    }
+#if defined(LOAD_SMALL_INT)
+    if (load->opcode == LOAD_SMALL_INT && load->arg < 256) {
+        return (uint16_t)(FILM_TARGET_SMALL_INT | load->arg);
+    }
+#endif
+    return FILM_PLAN_NO_PLACE;
+}
+
+/* Where the value comes from that the STORE_ATTR at `index` finds below its owner. */
+static uint16_t
+find_value(const film_draft *draft, uint32_t index)
+{
+    const film_bytecode *bytecode = &draft->bytecode;
+    const film_instruction *here = &bytecode->instructions[index], *load;
+    uint32_t origin = film_bytecode_origin(bytecode, here->items, here->depth - 2);
+    uint32_t slot;
+
+    if (origin == FILM_NONE) {
+        return find_constant(draft, index);
+    }
+    load = &bytecode->instructions[origin & ~FILM_ORIGIN_FIRST];
+    slot = load->form == FILM_FORM_LOAD_FAST_PAIR && (origin & FILM_ORIGIN_FIRST) != 0
+               ? load->arg >> 4
+               : loaded_last(load);
+    return slot == FILM_NONE ? FILM_PLAN_NO_PLACE : (uint16_t)slot;
+}
+
 static bool
 add_name_write(film_draft *draft, uint32_t index, film_write_kind kind)
 {
@@ -310,6 +410,10 @@ add_name_write(film_draft *draft, uint32_t index, film_write_kind kind)
     write.hidden = film_name_is_hidden(write.name);
     if (kind == FILM_WRITE_GLOBAL || kind == FILM_WRITE_NAME) {
         write.call_place = find_call(draft, index, 0);
+    }
+    if (kind == FILM_WRITE_NAME && draft->wishes->names_on_stack && !write.hidden) {
+        write.kind = FILM_WRITE_STACK_NAME;
+        return add_stack_write(draft, index, write);
     }
     return add_made(draft, index, write);
 }
@@ -328,8 +432,9 @@ add_attribute_write(film_draft *draft, uint32_t index, film_write_kind kind,
 
     if (kind == FILM_WRITE_ATTRIBUTE) {
         write.call_place = find_call(draft, index, 1);
+        write.target = find_value(draft, index);
     }
-    if (find_owner(draft, index, &write)) {
+    if (!is_wished_on_stack(draft, index) && find_owner(draft, index, &write)) {
         return add_made(draft, index, write);
     }
     write.kind = (uint8_t)on_stack;
@@ -431,6 +536,9 @@ film_draft_find_writes(film_draft *draft)
     for (uint32_t index = 0; index < draft->bytecode.count; index++) {
         if (!find_writes_of(draft, index)) {
             return false;
+        }
+        if (draft->wishes->every_place && draft->bytecode.instructions[index].depth >= 0) {
+            draft->points[film_bytecode_prefix(&draft->bytecode, index)] = true;
         }
     }
     return true;

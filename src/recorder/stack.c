@@ -273,6 +273,28 @@ film_stack_realign(film_context *context, const film_frame *frame)
     free(unseen.frames);
 }
 
+/* A frame that is not on the stack has an event: it was never seen, or it is a generator
+ * that we know and that goes on without an event of its own. */
+static bool
+take_up(film_context *context, const film_frame *frame, PyObject *code_object,
+        const film_code *code)
+{
+    uint32_t site = film_stack_align(context, frame);
+    uint32_t unit;
+    uint64_t serial;
+
+    if (!code->suspends || !film_generators_get(frame, code->id, &serial)) {
+        return adopt(context, frame, code_object, code);
+    }
+    unit = film_observe_continued(code->plan, film_frame_unit(frame, code->first));
+    if (!film_append_resume(context->thread, serial, code->id, unit, site) ||
+        !film_stack_push(context, frame, code_object, code, serial)) {
+        return false;
+    }
+    film_observe_resumed(context, unit);
+    return true;
+}
+
 bool
 film_stack_focus(film_context *context, const film_frame *frame, PyObject *code_object,
                  const film_code *code)
@@ -288,8 +310,7 @@ film_stack_focus(film_context *context, const film_frame *frame, PyObject *code_
         done = uncover(context, entry);
     }
     else {
-        (void)film_stack_align(context, frame);
-        done = adopt(context, frame, code_object, code);
+        done = take_up(context, frame, code_object, code);
     }
     if (!done) {
         /* The event this was for is given up; rows that only mend do not count. */

@@ -31,6 +31,7 @@ typedef struct film_stack_entry {
     bool opcodes;     /* 3.11: we asked for the frame's opcode events */
     uint8_t covered; /* by change of the region: a recorded function was called there */
     bool dead;       /* 3.11: an exception leaves the frame: its writes are told */
+    bool unwinding;  /* the frame has raised and told: it leaves the region */
     uint16_t done;   /* writes of the region told so far */
     uint16_t raised; /* 3.11: place + 1 of the raise that led into the region */
     uint32_t site;   /* the caller's place + 1 */

@@ -98,6 +98,32 @@ film_name_of_secret_slot(film_stack_entry *entry, uint32_t slot)
     return PyTuple_GET_ITEM(code->co_localsplusnames, (Py_ssize_t)slot);
 }
 
+/* d.__setitem__: CPython's descrobject.c has the like, in all of its versions. */
+typedef struct method_wrapper {
+    PyObject_HEAD
+    PyObject *descriptor;
+    PyObject *self;
+} method_wrapper;
+
+PyObject *
+film_method_self(PyObject *value)
+{
+    const PyTypeObject *type = Py_TYPE(value);
+    PyObject *self = NULL;
+
+    if (type == &PyCFunction_Type || type == &PyCMethod_Type) {
+        self = PyCFunction_GET_SELF(value);
+    }
+    else if (type == &PyMethod_Type) {
+        self = PyMethod_GET_SELF(value);
+    }
+    else if (type->tp_name[0] == 'm' && (type->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0 &&
+             strcmp(type->tp_name, "method-wrapper") == 0) {
+        self = ((const method_wrapper *)value)->self;
+    }
+    return self == NULL || film_value_is_constant(self) ? NULL : self;
+}
+
 static PyObject *
 resolve_base(film_stack_entry *entry, const film_frame *frame, const film_touch *touch,
              film_holder *holder)

@@ -74,7 +74,12 @@ film_value_is_builtin(PyObject *value)
            type == &PyLong_Type || type == &PyFloat_Type;
 }
 
-/* True for what no line can change in place. */
+/* What a bound method in a variable was taken from (`add = items.append`): calling it
+ * may change that. NULL: it is no bound method, or one of a module's functions. */
+PyObject *
+film_method_self(PyObject *value);
+
+/* True for what no line can change in place; methods are not what changes either. */
 static inline bool
 film_value_is_constant(PyObject *value)
 {

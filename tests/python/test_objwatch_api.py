@@ -686,3 +686,29 @@ def test_lines_of_callers_that_are_not_watched(runner):
     ends = [line.split() for line in lines(result) if " end " in line]
     assert [(int(line), name) for line, _, name in ends] == places
     assert run_program("check", runner.folder / "kept.film").rc == 0
+
+
+def test_writes_taken_by_setattr_are_told_as_not_recorded(runner):
+    """Or with their value, once the recorder reads it; never as None."""
+    result = check(
+        runner,
+        """
+        import filmstrip
+        class Guarded:
+            def __init__(self):
+                self.kept = 5
+                self.kept = 6
+                return
+            def __setattr__(self, name, value):
+                object.__setattr__(self, name, value)
+        with filmstrip.watch(["__main__:Guarded"]):
+            Guarded()
+        """,
+    )
+    told = [
+        line.split("upd Guarded.kept ")[1] for line in lines(result) if "upd" in line
+    ]
+    assert told in (
+        ["None -> <not recorded>", "<not recorded> -> <not recorded>"],
+        ["None -> 5", "5 -> 6"],
+    )

@@ -108,6 +108,12 @@ class Plan:
     regions: dict[int, Region]
 
 
+WRITERS = set(
+    "add append appendleft clear discard extend extendleft insert pop popitem popleft "
+    "remove reverse rotate setdefault sort update".split()
+)
+
+
 def stored(i: dis.Instruction) -> list[Write]:
     """What one instruction writes, attributes and items left out."""
     name, arg = i.opname, i.arg or 0
@@ -243,6 +249,9 @@ class Planner:
             return
         last: int | None = -2
         known = -2
+        returned_to = {
+            i.argval for i in self.ins if i.opname.startswith("JUMP_BACKWARD")
+        }
         resumes = [k for k, i in enumerate(self.ins) if i.opname == "RESUME"]
         for i in self.ins[resumes[0] if resumes else 0 :]:
             o, line = i.offset, self.line.get(i.offset)
@@ -253,6 +262,11 @@ class Planner:
                     if line != known or joined:
                         self.sure.add(o)
                 last = line
+            elif i.opname in ("END_FOR", "END_SEND") and o in returned_to:
+                # The END_SEND that a CLEANUP_THROW goes on to.
+                if line is not None:
+                    self.marked.add(o)
+                    self.sure.add(o)
             if line is not None:
                 known = line
 
@@ -344,6 +358,31 @@ class Planner:
             if writes:
                 self.ops[o] = writes
 
+    def let_go_changed(self) -> set[int]:
+        """Stores to a variable whose object a method of this line may have changed."""
+        points = set()
+        for number, i in enumerate(self.ins):
+            for kind, slot, _ in stored(i):
+                if kind not in VARIABLES:
+                    continue
+                line = self.line.get(i.offset)
+                for j in self.ins[max(0, number - 256) : number][::-1]:
+                    if self.line.get(j.offset) not in (None, line):
+                        break
+                    method = j.opname == "LOAD_METHOD" or (
+                        j.opname == "LOAD_ATTR" and not OLD and (j.arg or 0) & 1
+                    )
+                    if not method or j.argval not in WRITERS:
+                        continue
+                    owner = self.previous(j.offset)
+                    if owner is None:
+                        continue
+                    cell = owner.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF")
+                    held = [owner.arg] if cell else loaded(owner)[-1:]
+                    if held == [slot]:
+                        points.add(self.first_prefix(i.offset))
+        return points
+
     def must_stop(self, x: int, s: State) -> bool:
         """True when the writes that wait must be told before this instruction."""
         i = self.at[x]
@@ -420,8 +459,11 @@ class Planner:
 
     def plan(self) -> Plan:
         starts = set(self.marked) | set(self.handler_depth) | set(self.before)
+        starts |= self.let_go_changed()
+        if OLD:  # a delegated throw() may go on there without an event
+            starts |= {i.argval for i in self.ins if i.opname == "SEND"}
         starts |= {i.offset for i in self.ins if i.opname == "RESUME"}
-        self.points = set(self.before)
+        self.points = set(self.before) | self.let_go_changed()
         self.order = sorted(starts)
         regions: dict[int, Region] = {}
         while True:

@@ -236,7 +236,7 @@ class Store:
             and next_one.positions == positions
         )
         # `case {"k": x, **rest}` deletes the keys it has matched from a dict of its own.
-        matches = name == "DELETE_SUBSCR" and segment.endswith("}")
+        matches = name == "DELETE_SUBSCR" and not segment.endswith("]")
         self.optional = restores or clears or matches
 
 

@@ -9,10 +9,12 @@ and read as source, never imported.
 from __future__ import annotations
 
 import ast
+import importlib.machinery
 import importlib.util
 import inspect
 import json
 import pkgutil
+import sys
 from collections.abc import Iterable
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
@@ -163,7 +165,7 @@ class Targets:
 
     def _add_name(self, target: str, excluding: bool) -> None:
         module, _, symbol = target.partition(":")
-        spec = importlib.util.find_spec(module)
+        spec = _find_spec(module)
         if spec is None:
             self.warnings.append(f"Module {module} not found")
             return
@@ -223,7 +225,7 @@ class Targets:
 
     def _read(self, module: str) -> dict[str, Any]:
         """What the module's source defines; nothing if it has none."""
-        spec = importlib.util.find_spec(module)
+        spec = _find_spec(module)
         if spec is None or not (spec.origin or "").endswith(".py"):
             return _module_entry()
         try:
@@ -239,7 +241,7 @@ class Targets:
         if any(entry.values()):
             self._enter(module, entry, excluding)
         try:
-            spec = importlib.util.find_spec(module)
+            spec = _find_spec(module)
             found = spec and spec.submodule_search_locations
             below = [item.name for item in pkgutil.iter_modules(found)] if found else []
         except Exception as error:  # a package whose parent cannot be imported
@@ -247,6 +249,15 @@ class Targets:
             return
         for name in below:
             self._enter_module(f"{module}.{name}", excluding)
+
+
+def _find_spec(module: str) -> importlib.machinery.ModuleSpec | None:
+    """Where the module is; None: nowhere. A missing parent raises, as with ObjWatch."""
+    try:
+        return importlib.util.find_spec(module)
+    except ValueError:  # __main__ has none
+        file = getattr(sys.modules.get(module), "__file__", None)
+        return importlib.machinery.ModuleSpec(module, None, origin=file)
 
 
 def _listed(targets: Any) -> Iterable[Any]:
