@@ -167,6 +167,14 @@ is_the_last_born(const film_object *entry, PyObject *object, const film_holder *
                entry->fingerprint;
 }
 
+/* Version tags of classes are given once. */
+static bool
+is_the_same_class(const film_object *entry, PyObject *object)
+{
+    return PyType_Check(object) && entry->version != 0 &&
+           entry->version == ((PyTypeObject *)object)->tp_version_tag;
+}
+
 film_object *
 film_objects_see(film_context *context, PyObject *object, const film_holder *holder,
                  bool *known)
@@ -184,6 +192,7 @@ film_objects_see(film_context *context, PyObject *object, const film_holder *hol
     }
     *known = entry != NULL && entry->type == film_type_word(Py_TYPE(object)) &&
              (film_place_proves(context, entry, object, holder) ||
+              is_the_same_class(entry, object) ||
               is_the_last_born(entry, object, holder));
     if (FILM_UNLIKELY(!*known)) {
         if (entry == NULL && (entry = add(object)) == NULL) {

@@ -56,7 +56,8 @@ typedef struct film_object {
     uint64_t record;  /* value id + 1 of the last one; 0: none */
     uint64_t body;    /* hash of that record */
     uint32_t version; /* of film_dict_version at the fingerprint; 0: none. Of a list:
-                         looks saved since all of it was compared */
+                         looks saved since all of it was compared; of a class: its
+                         version tag */
     uint32_t placed;  /* items whose places are known, from the first on */
     int64_t length;
     uint32_t type;     /* hash of its type's address */

@@ -56,7 +56,9 @@ film_snapshot_compared(film_object *object, PyObject *value, uint32_t levels,
     object->partly = fingerprint->cut;
     object->compared = true;
     object->dict = PyDict_Check(value);
-    object->version = object->dict ? film_dict_version(value) : 0;
+    object->version = object->dict          ? film_dict_version(value)
+                      : PyType_Check(value) ? ((PyTypeObject *)value)->tp_version_tag
+                                            : 0;
     object->pointers = PyList_Check(value) && fingerprint->flat &&
                                !fingerprint->scalars && !fingerprint->cut
                            ? film_fingerprint_pointers(value)
