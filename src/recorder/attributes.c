@@ -15,6 +15,7 @@
 
 /* Dicts whose keys are of all kinds are searched one by one, this far. */
 #define SEARCHED 1024
+#define PLAIN_ITEMS 16 /* of a tuple that is a key */
 
 /* How film_write.value_offset tells where the attribute is. */
 enum {
@@ -101,41 +102,86 @@ film_dict_find(PyObject *dict, const char *name)
     return NULL;
 }
 
-bool
-film_dict_item(PyObject *dict, PyObject *key, PyObject **value)
+/* True for keys that are hashed and compared without the program's own code. */
+static bool
+is_plain_key(PyObject *key)
 {
+    if (Py_TYPE(key) != &PyTuple_Type) {
+        return film_is_scalar(key);
+    }
+    for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(key); index++) {
+        if (index == PLAIN_ITEMS || !film_is_scalar(PyTuple_GET_ITEM(key, index))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Walks the hash table as CPython does. 1: found, 0: not there, -1: not known, because
+ * a key of the same hash has its own __eq__. */
+static int
+find_key(PyObject *dict, PyObject *key, Py_hash_t hash, PyObject **kept,
+         PyObject **value)
+{
+    const PyDictKeysObject *keys = ((PyDictObject *)dict)->ma_keys;
+    size_t mask = ((size_t)1 << keys->dk_log2_size) - 1;
+    size_t perturb = (size_t)hash, place = (size_t)hash & mask;
     film_pairs pairs;
 
     film_pairs_of_dict(dict, &pairs);
-    if (pairs.texts == NULL) {
-        /* A key of another kind may have its own __eq__: all of them must be scalars,
-         * which is worth finding out for small dicts only. */
-        Py_ssize_t last = pairs.count;
+    for (;;) {
+        Py_ssize_t position = film_keys_position(keys, place);
 
-        if (last > 256) {
-            return false;
+        if (position == -1) {
+            return 0;
         }
-        for (Py_ssize_t index = 0; index < last; index++) {
-            PyObject *other, *item = film_pairs_get(&pairs, index, &other);
+        if (position >= 0) {
+            Py_hash_t other;
 
-            if (item != NULL && !film_is_scalar(other)) {
-                return false;
+            *value = film_pairs_get(&pairs, position, kept);
+            other = pairs.texts != NULL ? ((PyASCIIObject *)*kept)->hash
+                                        : pairs.any[position].me_hash;
+            if (*kept == key) {
+                return *value != NULL;
+            }
+            if (other == hash) {
+                if (!is_plain_key(*kept)) {
+                    return -1;
+                }
+                if (PyObject_RichCompareBool(*kept, key, Py_EQ) == 1) {
+                    return *value != NULL;
+                }
             }
         }
+        perturb >>= 5;
+        place = (place * 5 + perturb + 1) & mask;
     }
-    else if (!PyUnicode_CheckExact(key)) {
-        *value = NULL; /* strings only: no scalar of another type equals one */
-        return true;
-    }
-    {
-        film_saved_error saved;
+}
 
-        /* Exact types on both sides: hashed and compared by CPython itself. */
-        film_compat_save_error(&saved);
-        *value = PyDict_GetItemWithError(dict, key);
-        film_compat_restore_error(&saved);
+bool
+film_dict_item(PyObject *dict, PyObject *key, PyObject **kept, PyObject **value)
+{
+    film_saved_error saved;
+    Py_hash_t hash;
+    int found = 0;
+
+    if (!is_plain_key(key)) {
+        return false;
     }
-    return true;
+    film_compat_save_error(&saved);
+    hash = PyObject_Hash(key);
+    if (DK_IS_UNICODE(((PyDictObject *)dict)->ma_keys) && !PyUnicode_CheckExact(key)) {
+        found = 0; /* strings only: nothing else equals one */
+    }
+    else {
+        found = find_key(dict, key, hash, kept, value);
+    }
+    film_compat_restore_error(&saved);
+    if (found == 0) {
+        *value = NULL;
+        *kept = key;
+    }
+    return found >= 0;
 }
 
 /* --- positions -------------------------------------------------------------------- */

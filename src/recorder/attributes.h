@@ -35,10 +35,11 @@ film_dict_holds(PyObject *dict, int32_t hint, const PyObject *value);
 bool
 film_dict_has_key(PyObject *dict, int32_t position, const PyObject *key);
 
-/* What a dict holds under a scalar, *value NULL when it holds nothing; false: not known
+/* What a dict holds under a scalar or a tuple of them and the key it has for it; *value
+ * NULL when it holds nothing (then *kept is `key`). False: not known
  * without comparing keys by code of the program. */
 bool
-film_dict_item(PyObject *dict, PyObject *key, PyObject **value);
+film_dict_item(PyObject *dict, PyObject *key, PyObject **kept, PyObject **value);
 
 /* What a dict (sys.modules, a module's) holds under `name`; NULL also when it has keys
  * other than strings. */

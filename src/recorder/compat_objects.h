@@ -130,6 +130,23 @@ film_pairs_of_dict(PyObject *dict, film_pairs *pairs)
                        pairs);
 }
 
+/* The position of a dict's pair by its place in the hash table: -1 where the table is
+ * empty, -2 where a pair was removed. */
+static inline Py_ssize_t
+film_keys_position(const PyDictKeysObject *keys, size_t place)
+{
+    const void *positions = keys->dk_indices;
+
+    if (keys->dk_log2_size < 8) {
+        return ((const int8_t *)positions)[place];
+    }
+    if (keys->dk_log2_size < 16) {
+        return ((const int16_t *)positions)[place];
+    }
+    return keys->dk_log2_size < 32 ? (Py_ssize_t)((const int32_t *)positions)[place]
+                                   : (Py_ssize_t)((const int64_t *)positions)[place];
+}
+
 static inline Py_ssize_t
 film_dict_length(PyObject *dict)
 {

@@ -621,21 +621,21 @@ static bool
 dict_store(film_walk *walk, PyObject *dict, PyObject *key, PyObject *value,
            uint32_t levels, film_store_effect *effect)
 {
-    PyObject *old;
+    PyObject *kept, *old;
 
     /* Keys that are the program's own objects are compared by its own code. */
-    if (!film_is_scalar(key) || !film_dict_item(dict, key, &old)) {
+    if (!film_dict_item(dict, key, &kept, &old)) {
         return false;
     }
     if (old == NULL && value == NULL) {
         return false; /* it will raise */
     }
     if (old != NULL) {
-        effect->delta -= pair_word(walk, key, old, levels);
+        effect->delta -= pair_word(walk, kept, old, levels);
         effect->growth--;
     }
     if (value != NULL) {
-        effect->delta += pair_word(walk, key, value, levels);
+        effect->delta += pair_word(walk, kept, value, levels);
         effect->growth++;
     }
     effect->delta += (uint64_t)effect->growth * GOLDEN;
