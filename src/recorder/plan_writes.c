@@ -258,8 +258,8 @@ add_stack_write(film_draft *draft, uint32_t index, film_write write)
     return draft->made[point].before != FILM_NONE;
 }
 
-/* True when the line has called a method of the variable that may have changed its
- * object, which no variable of the line may hold once this store is over:
+/* True when the line has called a method of the variable, or of an attribute of it, that
+ * may have changed an object which no variable of the line may hold once this store is over:
  * `node = node.setdefault(k, {})`. */
 static bool
 is_let_go_changed(const film_draft *draft, uint32_t store, uint32_t slot)
@@ -281,6 +281,9 @@ is_let_go_changed(const film_draft *draft, uint32_t store, uint32_t slot)
             continue;
         }
         before = film_bytecode_before(bytecode, index - 1);
+        while (before != FILM_NONE && all[before].form == FILM_FORM_LOAD_ATTRIBUTE) {
+            before = film_bytecode_before(bytecode, before);
+        }
         if (before != FILM_NONE &&
             (loaded_last(&all[before]) == slot ||
              (all[before].form == FILM_FORM_LOAD_CELL && all[before].arg == slot))) {
