@@ -69,6 +69,20 @@ film_name_is_annotations(PyObject *name)
     return PyUnicode_CompareWithASCIIString(name, "__annotations__") == 0;
 }
 
+/* True for a variable the compiler made up: a local may have any name but one with a
+ * dot, a cell may be that of a class body. */
+static bool
+is_hidden_slot(const film_draft *draft, uint32_t slot)
+{
+    const char *kinds = PyBytes_AS_STRING(draft->bytecode.code->co_localspluskinds);
+    PyObject *name = film_draft_slot_name(draft, slot);
+
+    if ((kinds[slot] & (CO_FAST_CELL | CO_FAST_FREE)) != 0) {
+        return film_name_is_hidden(name);
+    }
+    return PyUnicode_GET_LENGTH(name) > 0 && PyUnicode_READ_CHAR(name, 0) == '.';
+}
+
 /* The index of the new write, or FILM_NONE when memory is out. */
 static uint32_t
 add_write(film_draft *draft, film_write write)
@@ -258,8 +272,8 @@ add_stack_write(film_draft *draft, uint32_t index, film_write write)
     return draft->made[point].before != FILM_NONE;
 }
 
-/* True when the line has called a method of the variable that may have changed its
- * object, which no variable of the line may hold once this store is over:
+/* True when the line has called a method of the variable, or of an attribute of it, that
+ * may have changed an object which no variable of the line may hold once this store is over:
  * `node = node.setdefault(k, {})`. */
 static bool
 is_let_go_changed(const film_draft *draft, uint32_t store, uint32_t slot)
@@ -281,6 +295,9 @@ is_let_go_changed(const film_draft *draft, uint32_t store, uint32_t slot)
             continue;
         }
         before = film_bytecode_before(bytecode, index - 1);
+        while (before != FILM_NONE && all[before].form == FILM_FORM_LOAD_ATTRIBUTE) {
+            before = film_bytecode_before(bytecode, before);
+        }
         if (before != FILM_NONE &&
             (loaded_last(&all[before]) == slot ||
              (all[before].form == FILM_FORM_LOAD_CELL && all[before].arg == slot))) {
@@ -299,7 +316,7 @@ add_slot_write(film_draft *draft, uint32_t index, film_write_kind kind, uint32_t
         .slot = (uint16_t)slot,
         .place = draft->bytecode.instructions[index].place,
         .call_place = FILM_PLAN_NO_PLACE,
-        .hidden = restores || film_name_is_hidden(film_draft_slot_name(draft, slot)),
+        .hidden = restores || is_hidden_slot(draft, slot),
     };
 
     if (is_let_go_changed(draft, index, slot)) {

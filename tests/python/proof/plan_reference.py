@@ -375,6 +375,12 @@ class Planner:
                     if not method or j.argval not in WRITERS:
                         continue
                     owner = self.previous(j.offset)
+                    while (
+                        owner is not None
+                        and owner.opname == "LOAD_ATTR"
+                        and (OLD or not (owner.arg or 0) & 1)
+                    ):
+                        owner = self.previous(owner.offset)
                     if owner is None:
                         continue
                     cell = owner.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF")
