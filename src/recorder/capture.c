@@ -173,7 +173,8 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
             *length_before = object->length;
             *cut = fingerprint.cut;
             film_the_capture_counts.cut += *cut;
-            object = film_snapshot_write(context, value, the_limits.depth, &fingerprint);
+            object =
+                film_snapshot_write(context, value, the_limits.depth, &fingerprint);
             object->version = saved;
             return put_changed(object, to);
         }
@@ -183,7 +184,8 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
                     !fingerprint.cut)) {
         if (content == FILM_CONTENT_LIST && object->flat) {
             object->version = 0;
-            object->pointers = fingerprint.scalars ? 0 : film_fingerprint_pointers(value);
+            object->pointers =
+                fingerprint.scalars ? 0 : film_fingerprint_pointers(value);
         }
         return false;
     }

@@ -77,9 +77,8 @@ hash_part(const void *bytes, size_t length, uint64_t salt, size_t most)
         hash = film_hash(bytes, length);
     }
     else {
-        hash =
-            film_digest_mix(film_hash(bytes, most),
-                            film_hash((const char *)bytes + length - most, most));
+        hash = film_digest_mix(film_hash(bytes, most),
+                               film_hash((const char *)bytes + length - most, most));
     }
     hash = film_digest_mix(hash ^ salt, length);
     return hash == 0 ? 1 : hash;
@@ -155,7 +154,7 @@ long_str_token(PyObject *value, uint8_t *to)
     const char *text = PyUnicode_DATA(value);
     bool ascii = PyUnicode_IS_COMPACT_ASCII(value), cut = false;
     uint64_t hash = hash_record(text, length * (size_t)PyUnicode_KIND(value),
-                               (uint64_t)PyUnicode_KIND(value) << 1 | ascii);
+                                (uint64_t)PyUnicode_KIND(value) << 1 | ascii);
     uint64_t id = known_id(hash);
 
     if (id != 0 && film_the_secret_count == 0) {
@@ -315,7 +314,7 @@ long_token(PyObject *number, uint8_t *to)
                                           : (int64_t)magnitude);
     }
     hash = hash_record(digits, count * sizeof(*digits),
-                      0x200u | (film_long_is_negative(number) ? 1 : 0));
+                       0x200u | (film_long_is_negative(number) ? 1 : 0));
     id = known_id(hash);
     if (id != 0) {
         return put_record(id, to);

@@ -85,8 +85,8 @@ film_type_of(PyTypeObject *type)
 }
 
 /* True when no instance of the type comes to life unseen: its __init__ is recorded, and
- * object.__new__ makes it. (copy and pickle make one without __init__; so an object that
- * nothing else proves must be unchanged too.) */
+ * object.__new__ makes it. (copy and pickle make one without __init__; so an object
+ * that nothing else proves must be unchanged too.) */
 bool
 film_type_is_born_in_sight(PyTypeObject *type);
 

@@ -20,7 +20,7 @@
 #define SALT_TEXT UINT64_C(0x510e527fade682d1)
 #define SHORT_TEXT 16
 #define BYTES_AN_ITEM 32 /* hashed in the time of an item */
-#define BLOCK 64 /* bytes of a bytearray that are one item */
+#define BLOCK 64         /* bytes of a bytearray that are one item */
 
 int64_t film_the_looks_left = FILM_LOOK_ITEMS;
 
@@ -398,8 +398,9 @@ film_content_length(PyObject *object, film_content content)
 film_fingerprint
 film_fingerprint_of(PyObject *object, film_content content, uint32_t levels)
 {
-    int64_t most = film_the_looks_left < FILM_FINGERPRINT_ITEMS ? film_the_looks_left
-                                                                : FILM_FINGERPRINT_ITEMS;
+    int64_t most = film_the_looks_left < FILM_FINGERPRINT_ITEMS
+                       ? film_the_looks_left
+                       : FILM_FINGERPRINT_ITEMS;
     film_walk walk = {.left = most, .flat = true};
     film_fingerprint result;
 
@@ -565,9 +566,8 @@ bytearray_store(film_walk *walk, PyObject *object, Py_ssize_t index, PyObject *v
     size_t shorter = length - (value == NULL);
     int64_t byte = 0;
 
-    if (value != NULL &&
-        (!PyLong_Check(value) || !film_long_small(value, &byte) || byte < 0 ||
-         byte > UINT8_MAX)) {
+    if (value != NULL && (!PyLong_Check(value) || !film_long_small(value, &byte) ||
+                          byte < 0 || byte > UINT8_MAX)) {
         return false;
     }
     for (size_t at = changed - changed % BLOCK; at < length; at += BLOCK) {

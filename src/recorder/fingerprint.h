@@ -42,7 +42,8 @@ film_fingerprint_of(PyObject *object, film_content content, uint32_t levels);
 
 /* A hash of the addresses in a list, 1 or more, without a look at what is there: ten
  * times quicker. The same addresses are the same objects while the list holds them; of
- * scalars that is not enough, because code that is not recorded may replace one twice. */
+ * scalars that is not enough, because code that is not recorded may replace one twice.
+ */
 uint64_t
 film_fingerprint_pointers(PyObject *list);
 

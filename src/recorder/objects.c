@@ -190,10 +190,10 @@ film_objects_see(film_context *context, PyObject *object, const film_holder *hol
         entry->seen = ++table.clock;
         return entry;
     }
-    *known = entry != NULL && entry->type == film_type_word(Py_TYPE(object)) &&
-             (film_place_proves(context, entry, object, holder) ||
-              is_the_same_class(entry, object) ||
-              is_the_last_born(entry, object, holder));
+    *known =
+        entry != NULL && entry->type == film_type_word(Py_TYPE(object)) &&
+        (film_place_proves(context, entry, object, holder) ||
+         is_the_same_class(entry, object) || is_the_last_born(entry, object, holder));
     if (FILM_UNLIKELY(!*known)) {
         if (entry == NULL && (entry = add(object)) == NULL) {
             return NULL;

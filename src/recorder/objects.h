@@ -53,12 +53,12 @@ typedef struct film_object {
     uint64_t serial;
     uint64_t fingerprint;
     uint64_t pointers; /* of a list whose items count by address only; 0: others */
-    uint64_t record;  /* value id + 1 of the last one; 0: none */
-    uint64_t body;    /* hash of that record */
-    uint32_t version; /* of film_dict_version at the fingerprint; 0: none. Of a list:
-                         looks saved since all of it was compared; of a class: its
-                         version tag */
-    uint32_t placed;  /* items whose places are known, from the first on */
+    uint64_t record;   /* value id + 1 of the last one; 0: none */
+    uint64_t body;     /* hash of that record */
+    uint32_t version;  /* of film_dict_version at the fingerprint; 0: none. Of a list:
+                          looks saved since all of it was compared; of a class: its
+                          version tag */
+    uint32_t placed;   /* items whose places are known, from the first on */
     int64_t length;
     uint32_t type;     /* hash of its type's address */
     uint32_t seen;     /* when, to choose whom to forget */
@@ -71,7 +71,7 @@ typedef struct film_object {
     bool compared : 1; /* the fingerprint holds */
     bool partly : 1;   /* it is of a part of the content only */
     bool dict : 1;
-    uint16_t cell;     /* check word of the cell it was last told in */
+    uint16_t cell;               /* check word of the cell it was last told in */
     film_slot_place first, last; /* a proven one that lives long; the latest */
     film_held_place held;
 } film_object;

@@ -36,7 +36,8 @@ slot_is_told(const film_stack_entry *entry, const film_slot_place *place,
     if (!is_in_entry(entry, place->slot)) {
         return film_told_is(film_told_slot_key(place->frame, place->slot), address);
     }
-    return entry->told[place->slot] == film_slot_word(place->frame, place->slot, address);
+    return entry->told[place->slot] ==
+           film_slot_word(place->frame, place->slot, address);
 }
 
 /* `entry` is of the place's frame, and that is alive. */

@@ -35,8 +35,7 @@ film_place_proves_slot(film_context *context, film_object *object, PyObject *val
         first->slot >= FILM_TOLD_SLOTS || entry->suspends ||
         holder->slot >= FILM_TOLD_SLOTS ||
         film_frame_local(proof->frame, (int)first->slot) != value ||
-        proof->told[first->slot] !=
-            film_slot_word(first->frame, first->slot, value)) {
+        proof->told[first->slot] != film_slot_word(first->frame, first->slot, value)) {
         return false;
     }
     if (entry != proof || holder->slot != first->slot) {

@@ -218,8 +218,7 @@ film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
     }
     else {
         film_snapshot_put(&making, content);
-        if (content == FILM_CONTENT_LIST && making.cut &&
-            film_the_looks_left > 0) {
+        if (content == FILM_CONTENT_LIST && making.cut && film_the_looks_left > 0) {
             keep_items(film_objects_find(value), start);
         }
     }
