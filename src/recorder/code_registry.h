@@ -23,10 +23,10 @@ typedef struct film_code {
     bool suspends;          /* generator, coroutine or async generator */
     bool initialises;       /* named __init__ */
     struct film_plan *plan; /* owned; NULL: its writes are not recorded */
-    uint64_t outdated;  /* the generation its plan was for, if it is to be made anew */
+    uint64_t outdated;   /* the generation its plan was for, if it is to be made anew */
     uint32_t plan_count; /* how often that was done */
     bool strayed;        /* a frame went where the plan does not lead */
-    PyCodeObject *code;     /* whose it is; not a reference: both die together */
+    PyCodeObject *code;  /* whose it is; not a reference: both die together */
     struct film_code *next_watched, *previous_watched; /* see film_codes_watched */
 } film_code;
 

@@ -56,7 +56,8 @@
     ((opcode) == CALL ? (int32_t)(arg) : (opcode) == CALL_KW ? (int32_t)(arg) + 1 : -1)
 #elif defined(PRECALL)
 /* The stack effects have it that PRECALL takes the arguments. */
-#define FILM_ITEMS_ABOVE_CALLEE(opcode, arg) ((opcode) == CALL ? (int32_t)((arg) & 0u) : -1)
+#define FILM_ITEMS_ABOVE_CALLEE(opcode, arg)                                           \
+    ((opcode) == CALL ? (int32_t)((arg) & 0u) : -1)
 #else
 #define FILM_ITEMS_ABOVE_CALLEE(opcode, arg) ((opcode) == CALL ? (int32_t)(arg) : -1)
 #endif

@@ -344,8 +344,8 @@ tell_touch(film_context *context, film_stack_entry *entry, const film_frame *fra
     if (value == NULL) {
         return true;
     }
-    self = film_method_self(value);
-    if (FILM_UNLIKELY(self != NULL)) {
+    if (FILM_UNLIKELY(Py_TYPE(value)->tp_call != NULL) &&
+        (self = film_method_self(value)) != NULL) {
         return tell_self(context, self);
     }
     if ((Py_IS_TYPE(value, &PyList_Type) || Py_IS_TYPE(value, &PyTuple_Type)) &&

@@ -77,7 +77,7 @@ typedef struct film_write {
     uint16_t target; /* STACK_FAST: the local. WRITE_ATTRIBUTE: where the value comes
                         from, for a property or __setattr__ that keeps it elsewhere: a
                         slot, FILM_TARGET_CONSTANT | index, or FILM_PLAN_NO_PLACE */
-    uint16_t place;      /* the storing instruction */
+    uint16_t place;  /* the storing instruction */
     uint16_t call_place; /* the CALL whose result is stored at once, else NO_PLACE */
     PyObject *name;      /* borrowed from co_names, interned; NULL: none */
     uint8_t secrecy;     /* film_secrecy, of the name */
@@ -162,8 +162,8 @@ typedef struct film_plan {
     uint8_t *flags;      /* by place: film_place_flags */
     uint16_t *arguments; /* slots of the arguments, in order; some | IN_CELL */
     uint16_t argument_count;
-    bool names_on_stack; /* STORE_NAMEs are read off the stack */
-    bool every_place;    /* every instruction is a point */
+    bool names_on_stack;     /* STORE_NAMEs are read off the stack */
+    bool every_place;        /* every instruction is a point */
     struct film_plan *older; /* the plan it replaced, which frames may still follow;
                                 owned */
     uint8_t *secret_slots; /* variables.c's: by slot, 1 on the deny list; NULL: none */

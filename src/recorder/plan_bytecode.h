@@ -75,12 +75,12 @@ typedef struct film_instruction {
     uint16_t traits;
     uint8_t opcode;
     uint8_t form;
-    bool bit;       /* LOAD_GLOBAL: pushes NULL too; LOAD_ATTR: of a method */
-    bool is_called; /* loads `f` in `f(...)`, as far as a NULL beside it shows */
-    bool is_start;  /* RESUME at the start of a call */
-    bool is_target; /* a jump leads here (or past an END_FOR to here) */
+    bool bit;            /* LOAD_GLOBAL: pushes NULL too; LOAD_ATTR: of a method */
+    bool is_called;      /* loads `f` in `f(...)`, as far as a NULL beside it shows */
+    bool is_start;       /* RESUME at the start of a call */
+    bool is_target;      /* a jump leads here (or past an END_FOR to here) */
     bool is_returned_to; /* a backward jump leads here itself */
-    bool is_sent_to; /* SEND goes on here when its generator has returned */
+    bool is_sent_to;     /* SEND goes on here when its generator has returned */
     bool is_handler;
     bool is_queued;   /* plan_stack.c: a handler that will be visited */
     bool marked;      /* a line event can come from here */

@@ -272,9 +272,9 @@ add_stack_write(film_draft *draft, uint32_t index, film_write write)
     return draft->made[point].before != FILM_NONE;
 }
 
-/* True when the line has called a method of the variable, or of an attribute of it, that
- * may have changed an object which no variable of the line may hold once this store is over:
- * `node = node.setdefault(k, {})`. */
+/* True when the line has called a method of the variable, or of an attribute of it,
+ * that may have changed an object which no variable of the line may hold once this
+ * store is over: `node = node.setdefault(k, {})`. */
 static bool
 is_let_go_changed(const film_draft *draft, uint32_t store, uint32_t slot)
 {
@@ -554,7 +554,8 @@ film_draft_find_writes(film_draft *draft)
         if (!find_writes_of(draft, index)) {
             return false;
         }
-        if (draft->wishes->every_place && draft->bytecode.instructions[index].depth >= 0) {
+        if (draft->wishes->every_place &&
+            draft->bytecode.instructions[index].depth >= 0) {
             draft->points[film_bytecode_prefix(&draft->bytecode, index)] = true;
         }
     }

@@ -273,8 +273,8 @@ film_stack_realign(film_context *context, const film_frame *frame)
     free(unseen.frames);
 }
 
-/* A frame that is not on the stack has an event: it was never seen, or it is a generator
- * that we know and that goes on without an event of its own. */
+/* A frame that is not on the stack has an event: it was never seen, or it is a
+ * generator that we know and that goes on without an event of its own. */
 static bool
 take_up(film_context *context, const film_frame *frame, PyObject *code_object,
         const film_code *code)

@@ -554,9 +554,7 @@ def test_what_a_property_is_given(tell, before):
     )
     told = [line for line in told if "P.z = " in line]
     assert told[0] in ("store: P.z = 0 via", "store: P.z = <not recorded> via")
-    assert told[1:] == [
-        f"store: P.z = {value} via" for value in (0, 2, 1, 4, 2, 6, 3)
-    ]
+    assert told[1:] == [f"store: P.z = {value} via" for value in (0, 2, 1, 4, 2, 6, 3)]
 
 
 def test_a_delegated_throw(tell):
