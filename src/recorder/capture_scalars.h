@@ -20,8 +20,9 @@ film_is_scalar(PyObject *value)
            type == &PyComplex_Type;
 }
 
-#define FILM_SCALAR_HASHED (128 << 10) /* the most bytes of a scalar that are hashed   \
-                                        */
+#define FILM_SCALAR_HASHED                                                             \
+    (128 << 10) /* the most bytes of a scalar that are hashed                          \
+                 */
 
 /* The token of a scalar. Returns the end. */
 uint8_t *
