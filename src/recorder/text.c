@@ -8,13 +8,20 @@
 /* Bytes of the longest encoded code point. */
 #define CODE_POINT_BYTES 4
 
+/* What becomes of a surrogate, which UTF-8 has no form for. */
+typedef enum surrogates {
+    SURROGATES_REPLACED, /* by U+FFFD */
+    SURROGATES_BYTES,    /* as the byte it stands for in a file name, else replaced */
+    SURROGATES_KEPT      /* in three bytes as if it were a character: readers know */
+} surrogates;
+
 static size_t
-encode_code_point(Py_UCS4 point, char *to, bool raw_bytes)
+encode_code_point(Py_UCS4 point, char *to, surrogates how)
 {
     unsigned char *out = (unsigned char *)to;
 
-    if (point >= 0xd800 && point <= 0xdfff) {
-        if (raw_bytes && point >= 0xdc80 && point <= 0xdcff) {
+    if (point >= 0xd800 && point <= 0xdfff && how != SURROGATES_KEPT) {
+        if (how == SURROGATES_BYTES && point >= 0xdc80 && point <= 0xdcff) {
             out[0] = (unsigned char)(point - 0xdc00);
             return 1;
         }
@@ -43,7 +50,7 @@ encode_code_point(Py_UCS4 point, char *to, bool raw_bytes)
 }
 
 static size_t
-copy_text(PyObject *source, char *to, size_t capacity, bool raw_bytes, bool *cut)
+copy_text(PyObject *source, char *to, size_t capacity, surrogates how, bool *cut)
 {
     Py_ssize_t length = PyUnicode_GET_LENGTH(source);
     int kind = (int)PyUnicode_KIND(source);
@@ -53,8 +60,7 @@ copy_text(PyObject *source, char *to, size_t capacity, bool raw_bytes, bool *cut
 
     for (index = 0; index < length; index++) {
         char bytes[CODE_POINT_BYTES];
-        size_t count =
-            encode_code_point(PyUnicode_READ(kind, data, index), bytes, raw_bytes);
+        size_t count = encode_code_point(PyUnicode_READ(kind, data, index), bytes, how);
         if (used + count > capacity) {
             break;
         }
@@ -82,7 +88,7 @@ film_text_copy(PyObject *source, char *to, size_t capacity, bool *cut)
         }
         return used;
     }
-    return copy_text(source, to, capacity, false, cut);
+    return copy_text(source, to, capacity, SURROGATES_KEPT, cut);
 }
 
 char *
@@ -93,7 +99,8 @@ film_text_new(PyObject *source, bool raw_bytes)
     char *text = malloc(capacity + 1);
 
     if (text != NULL) {
-        copy_text(source, text, capacity, raw_bytes, NULL);
+        copy_text(source, text, capacity,
+                  raw_bytes ? SURROGATES_BYTES : SURROGATES_REPLACED, NULL);
     }
     return text;
 }
