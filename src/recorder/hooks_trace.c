@@ -328,6 +328,23 @@ on_line_event(PyObject *self, PyFrameObject *frame)
     choose_opcodes(frame);
 }
 
+/* Calls what the program set. It finds f_trace_opcodes as it left it, and what it sets
+ * there is its own wish, whether or not we need these events too. */
+static int
+call_program(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
+{
+    film_stack_entry *top = film_this_thread.top;
+    int result;
+
+    if (top != NULL && top->frame == frame->f_frame && top->opcodes) {
+        frame->f_trace_opcodes = 0;
+        top->opcodes = false;
+    }
+    result = film_control_call_trace(self, frame, what, arg);
+    choose_opcodes(frame);
+    return result;
+}
+
 static int
 trace_event(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
 {
@@ -365,7 +382,7 @@ trace_event(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
         break;
     }
     if (FILM_UNLIKELY(self != NULL)) {
-        return film_control_call_trace(self, frame, what, arg);
+        return call_program(self, frame, what, arg);
     }
     return 0;
 }

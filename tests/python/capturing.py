@@ -135,7 +135,7 @@ def record(number):
             head = (source.varint(), struct.unpack("<Q", source.take(8))[0])
             return Measured((type, *head, body[source.at :]))
         return {
-            "str": lambda: body.decode(),
+            "str": lambda: body.decode(errors="surrogatepass"),
             "bytes": lambda: body,
             "int": lambda: int.from_bytes(body, "little", signed=True),
             "complex": lambda: complex(*struct.unpack("<2d", body)),

@@ -83,7 +83,7 @@ def test_scalars(program):
             assert capture("value", big[:-1] + "y", None, None) != first
 
         def test_lone_surrogate():
-            assert told("\\udc80 and so on, long") == "\\ufffd and so on, long"
+            assert told("\\udc80 and so on, long") == "\\udc80 and so on, long"
         """
     )
 
