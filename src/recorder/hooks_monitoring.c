@@ -144,20 +144,29 @@ bring_to_top(PyObject *const *args, film_frame *frame, PyObject **answer)
     return context;
 }
 
+/* The context with `frame`, the one that runs, on top of its stack: nearly always it is
+ * there. NULL: nothing to record; *answer is what the callback returns. */
+static inline film_context *
+context_of(PyObject *const *args, const film_frame *frame, PyObject **answer)
+{
+    film_context *context = &film_this_thread;
+
+    if (FILM_LIKELY(context->token == film_the_session.token) &&
+        FILM_LIKELY(film_stack_is_top(context, frame, args[0]))) {
+        return context;
+    }
+    return bring_to_top(args, event_frame(args), answer);
+}
+
 CALLBACK(on_return)
 {
     film_frame *frame = film_compat_current_frame();
-    film_context *context = &film_this_thread;
+    PyObject *answer = NULL;
+    film_context *context = context_of(args, frame, &answer);
 
     (void)self, (void)count, (void)names;
-    if (FILM_UNLIKELY(context->token != film_the_session.token) ||
-        FILM_UNLIKELY(!film_stack_is_top(context, frame, args[0]))) {
-        PyObject *answer;
-
-        context = bring_to_top(args, event_frame(args), &answer);
-        if (context == NULL) {
-            return Py_NewRef(answer);
-        }
+    if (FILM_UNLIKELY(context == NULL)) {
+        return Py_NewRef(answer);
     }
     if (FILM_UNLIKELY(!(film_observe_leaving(context, frame, args[2], true) &&
                         film_stack_return_top(context, frame))) &&
@@ -170,17 +179,12 @@ CALLBACK(on_return)
 CALLBACK(on_yield)
 {
     film_frame *frame = film_compat_current_frame();
-    film_context *context = &film_this_thread;
+    PyObject *answer = NULL;
+    film_context *context = context_of(args, frame, &answer);
 
     (void)self, (void)count, (void)names;
-    if (FILM_UNLIKELY(context->token != film_the_session.token) ||
-        FILM_UNLIKELY(!film_stack_is_top(context, frame, args[0]))) {
-        PyObject *answer;
-
-        context = bring_to_top(args, event_frame(args), &answer);
-        if (context == NULL) {
-            return Py_NewRef(answer);
-        }
+    if (FILM_UNLIKELY(context == NULL)) {
+        return Py_NewRef(answer);
     }
     if (FILM_UNLIKELY(!(film_observe_leaving(context, frame, args[2], false) &&
                         film_stack_yield_top(context, frame))) &&
@@ -193,17 +197,12 @@ CALLBACK(on_yield)
 CALLBACK(on_line)
 {
     film_frame *frame = film_compat_current_frame();
-    film_context *context = &film_this_thread;
+    PyObject *answer = NULL;
+    film_context *context = context_of(args, frame, &answer);
 
     (void)self, (void)count, (void)names;
-    if (FILM_UNLIKELY(context->token != film_the_session.token) ||
-        FILM_UNLIKELY(!film_stack_is_top(context, frame, args[0]))) {
-        PyObject *answer;
-
-        context = bring_to_top(args, event_frame(args), &answer);
-        if (context == NULL) {
-            return Py_NewRef(answer);
-        }
+    if (FILM_UNLIKELY(context == NULL)) {
+        return Py_NewRef(answer);
     }
     if (FILM_UNLIKELY(!film_observe_line(
             context, frame, film_frame_unit(frame, context->top->first))) &&
