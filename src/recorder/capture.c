@@ -324,8 +324,9 @@ film_capture_begin(const film_capture_limits *limits)
         the_limits.items = MOST_ITEMS;
     }
     film_capture_end(NULL);
-    if (!film_types_begin() || !film_scalars_begin(the_limits.text_bytes) ||
-        !film_objects_begin() || !film_snapshot_begin(&the_limits)) {
+    if (!film_types_begin(the_limits.contents) ||
+        !film_scalars_begin(the_limits.text_bytes) || !film_objects_begin() ||
+        !film_snapshot_begin(&the_limits)) {
         film_capture_end(NULL);
         return false;
     }

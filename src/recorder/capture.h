@@ -185,6 +185,7 @@ typedef struct film_capture_limits {
     uint32_t text_bytes; /* 256 */
     uint32_t items;      /* 32 */
     uint32_t depth;      /* 3 */
+    bool contents;       /* what objects hold; else they are type and serial */
 } film_capture_limits;
 
 typedef struct film_capture_counts {

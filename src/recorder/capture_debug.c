@@ -62,7 +62,7 @@ static const film_keep_listener listener = {hear_string, hear_value};
 static PyObject *
 debug_begin(film_context *Py_UNUSED(context), PyObject *args)
 {
-    film_capture_limits limits;
+    film_capture_limits limits = {.contents = true};
     PyObject *what;
 
     if (!PyArg_ParseTuple(args, "OIII", &what, &limits.text_bytes, &limits.items,

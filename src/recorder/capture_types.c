@@ -22,10 +22,12 @@
 film_name *film_the_names;
 film_type *film_the_types;
 static film_type passing; /* a type that has no version: worked out each time */
+static bool the_contents_are_told;
 
 bool
-film_types_begin(void)
+film_types_begin(bool contents)
 {
+    the_contents_are_told = contents;
     if (film_the_names == NULL) {
         film_the_names = calloc(FILM_NAMES, sizeof(*film_the_names));
     }
@@ -312,6 +314,15 @@ has_own_items(PyTypeObject *type)
     return false;
 }
 
+/* True for what holds other objects that can be replaced, or bytes. */
+static bool
+is_container(film_content content)
+{
+    return (film_content_is_value(content) && content != FILM_CONTENT_ARRAY &&
+            content != FILM_CONTENT_TENSOR) ||
+           content == FILM_CONTENT_INSTANCE;
+}
+
 static void
 learn_type(film_type *known, PyTypeObject *type)
 {
@@ -331,6 +342,9 @@ learn_type(film_type *known, PyTypeObject *type)
     if (known->content == FILM_CONTENT_OPAQUE &&
         (known->slot_count > 0 || has_attributes(type))) {
         known->content = FILM_CONTENT_INSTANCE;
+    }
+    if (!the_contents_are_told && is_container((film_content)known->content)) {
+        known->content = FILM_CONTENT_OPAQUE;
     }
 }
 

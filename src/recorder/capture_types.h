@@ -127,8 +127,9 @@ film_name_id(PyObject *name);
 uint32_t
 film_last_name_id(const char *text);
 
+/* contents: false where containers and instances are their type and serial only. */
 bool
-film_types_begin(void);
+film_types_begin(bool contents);
 
 void
 film_types_end(void);

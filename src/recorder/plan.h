@@ -61,6 +61,13 @@ typedef enum film_write_kind {
     FILM_DELETE_STACK_ITEM       /* top: key, then owner */
 } film_write_kind;
 
+/* Which stores level values tells (option --values). */
+typedef enum film_values_scope {
+    FILM_VALUES_ALL,        /* items and changes in place too, and contents */
+    FILM_VALUES_ATTRIBUTES, /* variables and attributes; objects as type and serial */
+    FILM_VALUES_LOCALS      /* variables: locals, cells, names of modules and classes */
+} film_values_scope;
+
 typedef enum film_secrecy {
     FILM_SECRECY_UNKNOWN = 0,
     FILM_SECRECY_NONE = 1,
@@ -173,10 +180,11 @@ typedef struct film_plan {
 /* What is known of the frames that run the code, and what an earlier plan could not
  * see. */
 typedef struct film_plan_wishes {
-    PyObject *globals;   /* borrowed for the call; NULL: not known, then no global is
-                            taken for the builtin of its name */
-    bool names_on_stack; /* its names go to a mapping that is no dict */
-    bool every_place;    /* it was seen to go where no plan leads */
+    PyObject *globals; /* borrowed for the call; NULL: not known, then no global is
+                          taken for the builtin of its name */
+    film_values_scope scope;
+    bool names_on_stack;      /* its names go to a mapping that is no dict */
+    bool every_place;         /* it was seen to go where no plan leads */
     const film_plan *earlier; /* its places marked ON_STACK; NULL: none */
 } film_plan_wishes;
 
