@@ -21,6 +21,8 @@ uint8_t *
 film_capture_any(film_context *context, PyObject *value, const film_holder *holder,
                  PyObject *name, uint8_t *to)
 {
+    const film_object *object;
+
     if (value == NULL) {
         film_capture_vacate(holder);
         *to++ = FILM_TOKEN_UNBOUND;
@@ -33,6 +35,11 @@ film_capture_any(film_context *context, PyObject *value, const film_holder *hold
         }
         *to++ = FILM_TOKEN_REDACTED;
         return to;
+    }
+    object = film_objects_find_sure(value);
+    if (FILM_LIKELY(object != NULL && object->record != 0)) {
+        film_capture_vacate(holder);
+        return film_token_put_value(to, FILM_TOKEN_OBJECT, object->record - 1);
     }
     film_look_renew();
     if (film_is_scalar(value)) {
@@ -49,12 +56,16 @@ film_capture_owner(film_context *context, PyObject *owner, const film_holder *ho
     film_object *object;
     bool known;
 
+    object = film_objects_find_sure(owner);
+    if (FILM_LIKELY(object != NULL && object->record != 0)) {
+        return film_token_put_value(to, FILM_TOKEN_OBJECT, object->record - 1);
+    }
     film_look_renew();
     if (film_is_scalar(owner)) {
         return film_scalar_token(owner, to);
     }
     object = film_objects_see(context, owner, holder, &known);
-    if (object != NULL && !known && holder->kind == FILM_HOLDER_NONE) {
+    if (object != NULL && !known && !object->sure && holder->kind == FILM_HOLDER_NONE) {
         film_place_adopt(context, object, owner);
     }
     if (object != NULL && FILM_UNLIKELY(object->record == 0)) {
@@ -86,14 +97,31 @@ compared_levels(const film_object *object)
     return object->flat || object->levels == 0 ? the_limits.depth : object->levels;
 }
 
+/* True when the attribute's part in the fingerprint was known and is changed. */
+static inline bool
+tell_word(film_object *object, PyObject *owner, const film_write *write)
+{
+    uint64_t word;
+    uint32_t place;
+
+    if (write == NULL || !object->worded ||
+        !film_fingerprint_attribute(owner, write, &place, &word)) {
+        return false;
+    }
+    object->fingerprint += word - object->words[place];
+    object->words[place] = word;
+    return true;
+}
+
 void
-film_capture_told(PyObject *owner)
+film_capture_told(PyObject *owner, const film_write *write)
 {
     film_object *object;
     film_fingerprint fingerprint;
     film_content content;
 
-    if (film_is_scalar(owner) || (object = film_objects_find(owner)) == NULL) {
+    if (film_is_scalar(owner) || (object = film_objects_find(owner)) == NULL ||
+        FILM_LIKELY(tell_word(object, owner, write))) {
         return;
     }
     content = (film_content)film_type_of(Py_TYPE(owner))->content;
@@ -216,6 +244,8 @@ film_capture_expect(PyObject *owner, film_write *write, PyObject *key, PyObject 
 {
     const film_object *object;
     film_store_effect effect;
+    uint32_t place;
+    uint64_t word;
 
     stored->address = NULL;
     if (film_is_scalar(owner) || (object = film_objects_find(owner)) == NULL ||
@@ -233,6 +263,11 @@ film_capture_expect(PyObject *owner, film_write *write, PyObject *key, PyObject 
     stored->delta = effect.delta;
     stored->growth = effect.growth;
     stored->flat = effect.flat;
+    stored->place = 0;
+    if (write != NULL && object->worded &&
+        film_fingerprint_attribute(owner, write, &place, &word)) {
+        stored->place = place + 1;
+    }
 }
 
 void
@@ -246,6 +281,12 @@ film_capture_stored(const film_stored *stored)
         return;
     }
     object->fingerprint += stored->delta;
+    if (object->worded && stored->place != 0) {
+        object->words[stored->place - 1] += stored->delta;
+    }
+    else {
+        object->worded = false;
+    }
     if (object->dict) {
         object->version = 0;
     }

@@ -36,7 +36,6 @@ typedef struct film_holder {
     PyObject *owner;   /* borrowed for the call */
     PyObject *name;    /* borrowed for the call */
     uint32_t position; /* ATTRIBUTE, ITEM: where in the owner + 1, 0: not known */
-    bool birth; /* `self` of an __init__ that begins: may be new at an old address */
     bool in_flight; /* the value is the result of a call that has just returned into
                        this frame (see film_capture_returned) */
 } film_holder;
@@ -121,10 +120,10 @@ uint8_t *
 film_capture_owner(film_context *context, PyObject *owner, const film_holder *holder,
                    uint8_t *to);
 
-/* The object has just been written to by a recorded attribute or item store: its
- * content as it is now counts as told. */
+/* The object has just been written to by this attribute store or delete, which is told:
+ * what the attribute holds now counts as told. NULL: all it holds. */
 void
-film_capture_told(PyObject *owner);
+film_capture_told(PyObject *owner, const film_write *write);
 
 /* A line may have changed `value` in place. False: it did not, or has no content to
  * compare. True: writes the token of its new content and what the length was before
@@ -146,6 +145,7 @@ typedef struct film_stored {
     uint64_t serial;
     uint64_t delta; /* to add to the fingerprint */
     int64_t growth; /* of the length */
+    uint32_t place; /* of an attribute among the object's words + 1; 0: not known */
     bool flat;      /* the value is no container */
 } film_stored;
 
@@ -164,11 +164,6 @@ film_items_are_overridden(PyObject *owner);
 /* The key itself where it is an exact str on the deny list, else NULL. */
 PyObject *
 film_secret_key(PyObject *key);
-
-/* A recorded __init__ begins for an instance of this type: whenever one is born, we see
- * it (film_type_is_born_in_sight). */
-void
-film_capture_birth(PyTypeObject *type);
 
 /* A frame of this thread has ended and gives `value` to its caller (NULL: an unwinding
  * or __init__, whose `self` is given): until the caller's next event that value keeps

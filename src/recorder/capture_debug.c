@@ -226,7 +226,7 @@ debug_changed(film_context *context, PyObject *args)
 static PyObject *
 debug_told(film_context *Py_UNUSED(context), PyObject *args)
 {
-    film_capture_told(PyTuple_GET_ITEM(args, 1));
+    film_capture_told(PyTuple_GET_ITEM(args, 1), NULL);
     Py_RETURN_NONE;
 }
 
@@ -319,7 +319,7 @@ debug_time(film_context *context, PyObject *args)
             (void)film_capture_owner(context, value, &holder, to);
         }
         else {
-            film_capture_told(value);
+            film_capture_told(value, NULL);
         }
         __asm__ volatile("" ::"r"(token) : "memory");
     }

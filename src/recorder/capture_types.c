@@ -12,6 +12,7 @@
 #include "recorder/capture_arrays.h"
 #include "recorder/capture_keep.h"
 #include "recorder/compat_objects.h"
+#include "recorder/deaths.h"
 #include "recorder/session.h"
 #include "recorder/text.h"
 
@@ -333,6 +334,7 @@ learn_type(film_type *known, PyTypeObject *type)
         .heap = (type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0,
         .content = (uint8_t)content_of(type),
     };
+    known->dies_in_sight = film_type_dies_in_sight(type);
     known->own_items = known->heap && has_own_items(type);
     if (known->content == FILM_CONTENT_OPAQUE && known->heap) {
         find_slots(known, type);
@@ -357,21 +359,4 @@ film_type_learn(PyTypeObject *type)
     }
     learn_type(known, type);
     return known;
-}
-
-void
-film_capture_birth(PyTypeObject *type)
-{
-    /* Not const: the cache is this file's. */
-    film_type *known = (film_type *)(uintptr_t)film_type_of(type);
-
-    if (type->tp_new == PyBaseObject_Type.tp_new) {
-        known->births = film_the_session.token;
-    }
-}
-
-bool
-film_type_is_born_in_sight(PyTypeObject *type)
-{
-    return film_type_of(type)->births == film_the_session.token;
 }

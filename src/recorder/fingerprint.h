@@ -10,6 +10,7 @@
 #include "recorder/compat.h"
 
 #include "recorder/capture_types.h"
+#include "recorder/plan.h"
 
 /* What one value may cost, in items looked at (2 ns or so; writing one costs as much as
  * FILM_WRITTEN_ITEM): a fingerprint at most FILM_FINGERPRINT_ITEMS, all fingerprints,
@@ -39,6 +40,18 @@ typedef struct film_fingerprint {
 /* `levels`: of containers whose content counts, 1 for `object` alone. */
 film_fingerprint
 film_fingerprint_of(PyObject *object, film_content content, uint32_t levels);
+
+/* What each attribute of an instance adds to its fingerprint; 0: nothing. FILM_WORDS of
+ * them: the members of __slots__, then those in line by their position. False: it
+ * keeps its attributes otherwise, or too many of them. */
+bool
+film_fingerprint_words(PyObject *instance, uint64_t *words);
+
+/* The same for the attribute that `write` has just written and film_attribute_read has
+ * just found: *place among the words. False: as above. */
+bool
+film_fingerprint_attribute(PyObject *instance, const film_write *write, uint32_t *place,
+                           uint64_t *word);
 
 /* A hash of the addresses in a list, 1 or more, without a look at what is there: ten
  * times quicker. The same addresses are the same objects while the list holds them; of

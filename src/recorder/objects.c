@@ -1,9 +1,8 @@
 /* objects.c: see objects.h.
  *
- * The table: buckets of 8 addresses (one cache line), the objects beside them. It grows
- * from a few entries to MOST_OBJECTS; then the one of a bucket that was not seen for
- * the longest time is forgotten. What places of attributes, names and cells were last
- * told to hold is in a second table of check words, also bounded.
+ * The table grows from a few entries to MOST_OBJECTS; then the one of a bucket that was
+ * not seen for the longest time is forgotten. What places of attributes, names and
+ * cells were last told to hold is in a second table of check words, also bounded.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/objects.h"
 
@@ -15,41 +14,15 @@
 #include "recorder/stacks.h"
 #include "recorder/told.h"
 
-#define WAYS 8u
+#define WAYS FILM_OBJECT_WAYS
 #define FIRST_OBJECTS 1024u
-#define MOST_OBJECTS (1u << 17) /* 8 + 128 bytes each: 17 MiB */
-#define GOLDEN UINT64_C(0x9e3779b97f4a7c15)
+#define MOST_OBJECTS (1u << 17) /* 8 + 192 bytes each: 25 MiB */
 
-_Static_assert(sizeof(film_object) <= 128, "the object table outgrows its bound");
+_Static_assert(sizeof(film_object) <= 192, "the object table outgrows its bound");
 
-static struct {
-    const PyObject **addresses; /* owned, 64-byte aligned */
-    film_object *objects;       /* owned */
-    size_t capacity;            /* a power of two, or 0 */
-    unsigned shift;             /* of the hash, to the number of a bucket */
-    uint32_t clock;
-    uint32_t stacks; /* stack ids given */
-} table;
+#define table film_the_objects
+film_object_table film_the_objects;
 film_capture_counts film_the_capture_counts;
-
-static inline size_t
-bucket_of(const PyObject *object)
-{
-    return (size_t)(((uint64_t)(uintptr_t)object >> 4) * GOLDEN >> table.shift) * WAYS;
-}
-
-film_object *
-film_objects_find(const PyObject *object)
-{
-    size_t bucket = bucket_of(object);
-
-    for (size_t way = bucket; way < bucket + WAYS; way++) {
-        if (table.addresses[way] == object) {
-            return &table.objects[way];
-        }
-    }
-    return NULL;
-}
 
 /* --- the table ----------------------------------------------------------------------
  */
@@ -78,7 +51,7 @@ allocate(size_t capacity)
 static size_t
 choose_way(const PyObject *object, bool *free_way)
 {
-    size_t bucket = bucket_of(object), oldest = SIZE_MAX;
+    size_t bucket = film_objects_bucket(object), oldest = SIZE_MAX;
     uint32_t age = 0;
 
     *free_way = true;
@@ -143,6 +116,9 @@ add(const PyObject *object)
     }
     if (!free_way) {
         film_the_capture_counts.evicted++;
+        if (table.objects[way].sure && film_deaths_are_seen()) {
+            film_deaths_forget(table.addresses[way]);
+        }
     }
     table.addresses[way] = object;
     return &table.objects[way];
@@ -156,15 +132,29 @@ name_stack(film_context *context)
     film_stacks_add(context);
 }
 
-/* Nothing proves that the object has lived on, but another one of its type would have
- * been seen when it was born, and this one is as it was told. */
+/* The memory of a watched block goes: see deaths.h. */
 static bool
-is_the_last_born(const film_object *entry, PyObject *object, const film_holder *holder)
+on_death(const PyObject *object)
 {
-    return !holder->birth && entry->compared && !entry->partly &&
-           film_type_is_born_in_sight(Py_TYPE(object)) &&
-           film_fingerprint_of(object, FILM_CONTENT_INSTANCE, entry->levels).word ==
-               entry->fingerprint;
+    film_object *entry = film_objects_find(object);
+
+    if (entry == NULL || !entry->sure) {
+        return false;
+    }
+    table.addresses[entry - table.objects] = NULL;
+    return true;
+}
+
+/* Somebody has taken our hook away: who has died since is not known. */
+static void
+forget_the_sure(void)
+{
+    for (size_t way = 0; way < table.capacity; way++) {
+        if (table.addresses[way] != NULL && table.objects[way].sure) {
+            table.addresses[way] = NULL;
+        }
+    }
+    (void)film_deaths_begin(on_death);
 }
 
 /* Version tags of classes are given once. */
@@ -175,12 +165,41 @@ is_the_same_class(const film_object *entry, PyObject *object)
            entry->version == ((PyTypeObject *)object)->tp_version_tag;
 }
 
+/* A new object at this address; `entry`: of the one that was there, or NULL. */
+static film_object *
+renew(PyObject *object, film_object *entry)
+{
+    bool watched = entry != NULL && entry->sure; /* one whose class was changed */
+    bool sure = film_type_of(Py_TYPE(object))->dies_in_sight;
+
+    if (entry == NULL && (entry = add(object)) == NULL) {
+        return NULL;
+    }
+    if (sure && !watched) {
+        film_deaths_watch(object);
+    }
+    *entry = (film_object){.serial = ++film_the_capture_counts.objects,
+                           .type = film_type_word(Py_TYPE(object)),
+                           .sure = sure || watched,
+                           .length = -1};
+    return entry;
+}
+
 film_object *
 film_objects_see(film_context *context, PyObject *object, const film_holder *holder,
                  bool *known)
 {
-    film_object *entry = film_objects_find(object);
+    film_object *entry = film_objects_find_sure(object);
 
+    if (FILM_LIKELY(entry != NULL)) {
+        *known = true;
+        film_capture_vacate(holder);
+        return entry;
+    }
+    if (!film_deaths_are_seen()) {
+        forget_the_sure();
+    }
+    entry = film_objects_find(object);
     if (FILM_UNLIKELY(context->stack_token != context->token)) {
         name_stack(context); /* a new recording, or after a pause: see objects.h */
     }
@@ -190,20 +209,21 @@ film_objects_see(film_context *context, PyObject *object, const film_holder *hol
         entry->seen = ++table.clock;
         return entry;
     }
-    *known =
-        entry != NULL && entry->type == film_type_word(Py_TYPE(object)) &&
-        (film_place_proves(context, entry, object, holder) ||
-         is_the_same_class(entry, object) || is_the_last_born(entry, object, holder));
+    *known = entry != NULL && entry->type == film_type_word(Py_TYPE(object)) &&
+             (film_place_proves(context, entry, object, holder) ||
+              is_the_same_class(entry, object));
     if (FILM_UNLIKELY(!*known)) {
-        if (entry == NULL && (entry = add(object)) == NULL) {
-            return NULL;
-        }
-        *entry = (film_object){.serial = ++film_the_capture_counts.objects,
-                               .type = film_type_word(Py_TYPE(object)),
-                               .length = -1};
+        entry = renew(object, entry);
     }
-    entry->seen = ++table.clock;
-    film_place_put(context, entry, object, holder);
+    if (entry != NULL) {
+        entry->seen = ++table.clock;
+        if (entry->sure) {
+            film_capture_vacate(holder);
+        }
+        else {
+            film_place_put(context, entry, object, holder);
+        }
+    }
     return entry;
 }
 
@@ -213,12 +233,13 @@ film_objects_begin(void)
     film_objects_end();
     film_the_capture_counts = (film_capture_counts){0};
     film_stacks_begin();
-    return film_told_begin() && allocate(FIRST_OBJECTS);
+    return film_told_begin() && allocate(FIRST_OBJECTS) && film_deaths_begin(on_death);
 }
 
 void
 film_objects_end(void)
 {
+    film_deaths_end();
     film_told_end();
     free(table.addresses);
     free(table.objects);

@@ -1,9 +1,10 @@
 /* objects.h: which object is which: serials that are never confused by reused
  * addresses.
  *
- * Objects die unseen and the next one takes the address at once. So an address keeps
- * its serial at the next sighting only if something we recorded proves that the object
- * has lived on: a PLACE (variable, cell, attribute, item) that was last told to hold
+ * Instances of Python classes die in sight (deaths.h): one in the table is the one we
+ * know. Others die unseen, lists and dicts by way of free lists, and the next one takes
+ * the address at once. Such an address keeps its serial at the next sighting only if
+ * something we recorded proves that the object has lived on: a PLACE (variable, cell, attribute, item) that was last told to hold
  * this address and holds it now. A place is told about in the order of its writes, and
  * the old value of a write lives until the new one is in place: so if it was told to
  * hold A and holds A, it has held one object all the time. Nothing proves it: a new
@@ -28,6 +29,11 @@
 
 #include "recorder/capture.h"
 #include "recorder/capture_types.h"
+#include "recorder/deaths.h"
+
+/* Attributes whose part in the fingerprint is kept: stores to them need no look at the
+ * others. */
+#define FILM_WORDS 14u
 
 /* The slot of a frame, or the cell in it. */
 typedef struct film_slot_place {
@@ -71,10 +77,41 @@ typedef struct film_object {
     bool compared : 1; /* the fingerprint holds */
     bool partly : 1;   /* it is of a part of the content only */
     bool dict : 1;
-    uint16_t cell;               /* check word of the cell it was last told in */
-    film_slot_place first, last; /* a proven one that lives long; the latest */
-    film_held_place held;
+    bool sure : 1;   /* dies in sight: words, no places */
+    bool worded : 1; /* the words hold */
+    uint16_t cell;   /* check word of the cell it was last told in */
+    union {
+        struct {
+            film_slot_place first, last; /* a proven one that lives long; the latest */
+            film_held_place held;
+        };
+        /* What each attribute adds to the fingerprint: first the members of __slots__,
+         * then those in line by their position. */
+        uint64_t words[FILM_WORDS];
+    };
 } film_object;
+
+/* Buckets of addresses, one cache line each, the objects beside them. */
+#define FILM_OBJECT_WAYS 8u
+typedef struct film_object_table {
+    const PyObject **addresses; /* owned, 64-byte aligned */
+    film_object *objects;       /* owned */
+    size_t capacity;            /* a power of two, or 0 */
+    unsigned shift;             /* of the hash, to the number of a bucket */
+    uint32_t clock;
+    uint32_t stacks; /* stack ids given */
+} film_object_table;
+
+extern film_object_table film_the_objects;
+
+static inline size_t
+film_objects_bucket(const PyObject *object)
+{
+    return (size_t)(((uint64_t)(uintptr_t)object >> 4) *
+                        UINT64_C(0x9e3779b97f4a7c15) >>
+                    film_the_objects.shift) *
+           FILM_OBJECT_WAYS;
+}
 
 static inline uint32_t
 film_type_word(const PyTypeObject *type)
@@ -85,8 +122,33 @@ film_type_word(const PyTypeObject *type)
 
 /* The object at this address as last seen, not proven; NULL: not seen. Borrowed until
  * the next film_objects_see. */
-film_object *
-film_objects_find(const PyObject *object);
+static inline film_object *
+film_objects_find(const PyObject *object)
+{
+    size_t bucket = film_objects_bucket(object);
+
+    for (size_t way = bucket; way < bucket + FILM_OBJECT_WAYS; way++) {
+        if (film_the_objects.addresses[way] == object) {
+            return &film_the_objects.objects[way];
+        }
+    }
+    return NULL;
+}
+
+/* The same for one that surely is the object we know; NULL: not seen, or not sure. */
+static inline film_object *
+film_objects_find_sure(PyObject *object)
+{
+    film_object *found = film_objects_find(object);
+
+    if (FILM_LIKELY(found != NULL && found->sure &&
+                    found->type == film_type_word(Py_TYPE(object)) &&
+                    film_deaths_are_seen())) {
+        found->seen = ++film_the_objects.clock;
+        return found;
+    }
+    return NULL;
+}
 
 /* The object, proven or new, now with this place. *known: it has kept its serial. NULL
  * when memory is out. Borrowed until the next film_objects_see. */

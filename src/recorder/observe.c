@@ -197,7 +197,7 @@ tell_attribute(film_context *context, film_stack_entry *entry, const film_frame 
                          (size_t)(end - tokens))) {
         return false;
     }
-    film_capture_told(owner);
+    film_capture_told(owner, write);
     return true;
 }
 
@@ -232,7 +232,7 @@ tell_delete(film_context *context, film_stack_entry *entry, const film_frame *fr
                                 (size_t)(end - tokens))) {
             return false;
         }
-        film_capture_told(owner);
+        film_capture_told(owner, write);
         return true;
     default:
         return film_append_delete(context->thread,
@@ -582,10 +582,6 @@ tell_arguments(film_context *context, film_stack_entry *entry, const film_frame 
         if (FILM_UNLIKELY(plan->arguments[index] & FILM_ARGUMENT_IN_CELL)) {
             holder.kind = FILM_HOLDER_CELL;
             value = film_cell_content(value);
-        }
-        if (FILM_UNLIKELY(entry->initialises && index == 0) && value != NULL) {
-            holder.birth = true;
-            film_capture_birth(Py_TYPE(value));
         }
         end = film_capture(context, value, &holder, secret_local(entry, slot), end);
         count++;

@@ -84,9 +84,11 @@ read_attribute(film_context *context, const film_frame *frame, film_write *write
         holder = (film_holder){
             .kind = FILM_HOLDER_ATTRIBUTE, .owner = owner, .name = write->name};
         end = film_capture(context, value, &holder, film_secret_name(write), end);
-        film_capture_expect(owner, write, NULL, value, &pending->stored);
+        if (!via) {
+            film_capture_expect(owner, write, NULL, value, &pending->stored);
+        }
     }
-    else {
+    else if (!via) {
         film_capture_expect(owner, write, NULL, NULL, &pending->stored);
     }
     pending->length = (uint8_t)(end - pending->tokens);

@@ -234,6 +234,9 @@ static bool
 is_proven(film_context *context, film_object *object, const PyObject *address,
           unsigned steps)
 {
+    if (object->sure) {
+        return film_deaths_are_seen();
+    }
     if (FILM_LIKELY(object->first.stack == context->stack_id) &&
         slot_holds(context, &object->first, address)) {
         return true;

@@ -59,6 +59,7 @@ film_snapshot_compared(film_object *object, PyObject *value, uint32_t levels,
     object->version = object->dict          ? film_dict_version(value)
                       : PyType_Check(value) ? ((PyTypeObject *)value)->tp_version_tag
                                             : 0;
+    object->worded = object->sure && film_fingerprint_words(value, object->words);
     object->pointers = PyList_Check(value) && fingerprint->flat &&
                                !fingerprint->scalars && !fingerprint->cut
                            ? film_fingerprint_pointers(value)
