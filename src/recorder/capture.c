@@ -37,7 +37,7 @@ film_capture_any(film_context *context, PyObject *value, const film_holder *hold
         return to;
     }
     object = film_objects_find_sure(value);
-    if (FILM_LIKELY(object != NULL && object->record != 0)) {
+    if (FILM_LIKELY(object != NULL && film_record_is_kept(object->record))) {
         film_capture_vacate(holder);
         return film_token_put_value(to, FILM_TOKEN_OBJECT, object->record - 1);
     }
@@ -57,7 +57,7 @@ film_capture_owner(film_context *context, PyObject *owner, const film_holder *ho
     bool known;
 
     object = film_objects_find_sure(owner);
-    if (FILM_LIKELY(object != NULL && object->record != 0)) {
+    if (FILM_LIKELY(object != NULL && film_record_is_kept(object->record))) {
         return film_token_put_value(to, FILM_TOKEN_OBJECT, object->record - 1);
     }
     film_look_renew();
@@ -68,7 +68,7 @@ film_capture_owner(film_context *context, PyObject *owner, const film_holder *ho
     if (object != NULL && !known && !object->sure && holder->kind == FILM_HOLDER_NONE) {
         film_place_adopt(context, object, owner);
     }
-    if (object != NULL && FILM_UNLIKELY(object->record == 0)) {
+    if (object != NULL && FILM_UNLIKELY(!film_record_is_kept(object->record))) {
         film_content content = (film_content)film_type_of(Py_TYPE(owner))->content;
         film_fingerprint fingerprint =
             film_fingerprint_of(owner, content, the_limits.depth);
