@@ -345,6 +345,52 @@ locate(PyTypeObject *type, PyObject *name)
     return PyType_FastSubclass(type, Py_TPFLAGS_TYPE_SUBCLASS) ? IN_CLASS : IN_INSTANCE;
 }
 
+/* Where attributes of types were found. One place in the code often sees several types
+ * by turns. */
+#define LOCATIONS 1024u
+static struct {
+    const PyTypeObject *type; /* identity only */
+    const PyObject *name;     /* identity only */
+    uint32_t version;
+    int32_t value_index, value_offset;
+} locations[LOCATIONS];
+
+static size_t
+location_of(const PyTypeObject *type, const PyObject *name)
+{
+    uint64_t word = ((uint64_t)(uintptr_t)type >> 4) * UINT64_C(0x9e3779b97f4a7c15) +
+                    ((uint64_t)(uintptr_t)name >> 4) * UINT64_C(0xc2b2ae3d27d4eb4f);
+
+    return word >> 54;
+}
+
+/* Fills in the write's cache for this type; keeps what it knew of the last one. */
+static void
+turn_to_type(film_write *write, PyTypeObject *type)
+{
+    size_t at;
+
+    if (write->type != NULL && write->type_version != 0) {
+        at = location_of(write->type, write->name);
+        locations[at].type = write->type;
+        locations[at].name = write->name;
+        locations[at].version = write->type_version;
+        locations[at].value_index = write->value_index;
+        locations[at].value_offset = write->value_offset;
+    }
+    at = location_of(type, write->name);
+    write->type = type;
+    write->type_version = type->tp_version_tag;
+    if (locations[at].type == type && locations[at].name == write->name &&
+        locations[at].version == type->tp_version_tag && type->tp_version_tag != 0) {
+        write->value_index = locations[at].value_index;
+        write->value_offset = locations[at].value_offset;
+        return;
+    }
+    write->value_index = -1;
+    write->value_offset = locate(type, write->name);
+}
+
 /* By the position of last time, else by a search that finds the position. */
 static PyObject *
 read_pairs(film_write *write, const film_pairs *pairs)
@@ -382,10 +428,7 @@ film_attribute_read(film_write *write, PyObject *owner, bool *via)
     *via = false;
     if (FILM_UNLIKELY(write->type != type || write->type_version == 0 ||
                       write->type_version != type->tp_version_tag)) {
-        write->type = type;
-        write->value_index = -1;
-        write->value_offset = locate(type, write->name);
-        write->type_version = type->tp_version_tag;
+        turn_to_type(write, type);
     }
     if (write->value_offset >= 0) {
         return *(PyObject **)((char *)owner + write->value_offset);

@@ -3,6 +3,7 @@
  * Apache-2.0 */
 #include "recorder/capture.h"
 
+#include "recorder/capture_quick.h"
 #include "recorder/capture_scalars.h"
 #include "recorder/fingerprint.h"
 #include "recorder/objects.h"
@@ -111,6 +112,27 @@ tell_word(film_object *object, PyObject *owner, const film_write *write)
     object->fingerprint += word - object->words[place];
     object->words[place] = word;
     return true;
+}
+
+void
+film_capture_written(film_object *object, PyObject *owner, const film_write *write)
+{
+    film_holder holder;
+
+    /* Positions in a __dict__ may shift: only those in line are sure. */
+    if (FILM_LIKELY(tell_word(object, owner, write))) {
+        uint16_t bit = film_holding_bit(write->value_offset, write->value_index);
+
+        if (FILM_LIKELY((object->holding & bit) == 0)) {
+            return;
+        }
+    }
+    else {
+        film_capture_told(owner, NULL);
+    }
+    holder = (film_holder){
+        .kind = FILM_HOLDER_ATTRIBUTE, .owner = owner, .name = write->name};
+    film_objects_vacate(&holder);
 }
 
 void

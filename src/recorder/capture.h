@@ -71,6 +71,37 @@ film_capture_vacate(const film_holder *holder)
     }
 }
 
+/* The token of a small scalar, which is no secret; false: something else. */
+static inline bool
+film_capture_scalar(PyObject *value, uint8_t **to)
+{
+    const PyTypeObject *type = Py_TYPE(value);
+    int64_t number;
+
+    if (type == &PyLong_Type && FILM_LIKELY(film_long_small(value, &number))) {
+        *to = film_token_put_int(*to, number);
+        return true;
+    }
+    if (type == &PyFloat_Type) {
+        *to = film_token_put_float(*to, PyFloat_AS_DOUBLE(value));
+        return true;
+    }
+    if (value == Py_None || type == &PyBool_Type) {
+        *(*to)++ = value == Py_None   ? FILM_TOKEN_NONE
+                   : value == Py_True ? FILM_TOKEN_TRUE
+                                      : FILM_TOKEN_FALSE;
+        return true;
+    }
+    if (type == &PyUnicode_Type && PyUnicode_IS_COMPACT_ASCII(value) &&
+        PyUnicode_GET_LENGTH(value) <= (Py_ssize_t)FILM_TOKEN_TEXT &&
+        film_the_secret_count == 0) {
+        *to = film_token_put_text(*to, PyUnicode_DATA(value),
+                                  (size_t)PyUnicode_GET_LENGTH(value));
+        return true;
+    }
+    return false;
+}
+
 /* Writes the token of `value` (NULL: UNBOUND) to `to`, which has FILM_TOKEN_MAX bytes.
  * Returns the end. `name` (may be NULL) is what it is bound to, for the deny list. The
  * shadow stack is in step with the running frame. */
@@ -78,37 +109,9 @@ static inline uint8_t *
 film_capture(film_context *context, PyObject *value, const film_holder *holder,
              PyObject *name, uint8_t *to)
 {
-    const PyTypeObject *type;
-    int64_t number;
-
-    if (FILM_UNLIKELY(value == NULL || (name != NULL && film_name_is_secret(name)))) {
-        return film_capture_any(context, value, holder, name, to);
-    }
-    type = Py_TYPE(value);
-    if (type == &PyLong_Type) {
-        if (FILM_LIKELY(film_long_small(value, &number))) {
-            film_capture_vacate(holder);
-            return film_token_put_int(to, number);
-        }
-    }
-    else if (type == &PyUnicode_Type) {
-        if (FILM_LIKELY(PyUnicode_IS_COMPACT_ASCII(value) &&
-                        PyUnicode_GET_LENGTH(value) <= (Py_ssize_t)FILM_TOKEN_TEXT &&
-                        film_the_secret_count == 0)) {
-            film_capture_vacate(holder);
-            return film_token_put_text(to, PyUnicode_DATA(value),
-                                       (size_t)PyUnicode_GET_LENGTH(value));
-        }
-    }
-    else if (type == &PyFloat_Type) {
+    if (FILM_LIKELY(value != NULL && (name == NULL || !film_name_is_secret(name))) &&
+        film_capture_scalar(value, &to)) {
         film_capture_vacate(holder);
-        return film_token_put_float(to, PyFloat_AS_DOUBLE(value));
-    }
-    else if (value == Py_None || type == &PyBool_Type) {
-        film_capture_vacate(holder);
-        *to++ = value == Py_None   ? FILM_TOKEN_NONE
-                : value == Py_True ? FILM_TOKEN_TRUE
-                                   : FILM_TOKEN_FALSE;
         return to;
     }
     return film_capture_any(context, value, holder, name, to);

@@ -42,7 +42,7 @@ allocate(size_t capacity)
     }
     memset(table.addresses, 0, capacity * sizeof(*table.addresses));
     table.capacity = capacity;
-    table.shift = 64u - (unsigned)__builtin_ctzll(capacity / WAYS);
+    table.shift = 64u - (unsigned)__builtin_ctzll(capacity);
     return true;
 }
 
@@ -51,11 +51,12 @@ allocate(size_t capacity)
 static size_t
 choose_way(const PyObject *object, bool *free_way)
 {
-    size_t bucket = film_objects_bucket(object), oldest = SIZE_MAX;
+    size_t place = film_objects_place(object), oldest = SIZE_MAX;
     uint32_t age = 0;
 
     *free_way = true;
-    for (size_t way = bucket; way < bucket + WAYS; way++) {
+    for (size_t number = 0; number < WAYS; number++) {
+        size_t way = place ^ number;
         const film_object *other = &table.objects[way];
 
         if (table.addresses[way] == NULL) {

@@ -79,7 +79,9 @@ typedef struct film_object {
     bool dict : 1;
     bool sure : 1;   /* dies in sight: words, no places */
     bool worded : 1; /* the words hold */
-    uint16_t cell;   /* check word of the cell it was last told in */
+    uint16_t holding; /* attributes last told to hold an object that is not sure, by
+                         film_holding_bit */
+    uint16_t cell;    /* check word of the cell it was last told in */
     union {
         struct {
             film_slot_place first, last; /* a proven one that lives long; the latest */
@@ -104,13 +106,22 @@ typedef struct film_object_table {
 
 extern film_object_table film_the_objects;
 
+/* Where an object is looked for first; then at the other ways of its bucket, which are
+ * this number with other low bits. */
 static inline size_t
-film_objects_bucket(const PyObject *object)
+film_objects_place(const PyObject *object)
 {
     return (size_t)(((uint64_t)(uintptr_t)object >> 4) *
                         UINT64_C(0x9e3779b97f4a7c15) >>
-                    film_the_objects.shift) *
-           FILM_OBJECT_WAYS;
+                    film_the_objects.shift);
+}
+
+/* The bit of an attribute at this offset (a member of __slots__) or, where that is
+ * negative, position. Several may share it. */
+static inline uint16_t
+film_holding_bit(int32_t offset, int32_t position)
+{
+    return (uint16_t)(1u << ((offset >= 0 ? offset >> 3 : position) & 15));
 }
 
 static inline uint32_t
@@ -125,11 +136,13 @@ film_type_word(const PyTypeObject *type)
 static inline film_object *
 film_objects_find(const PyObject *object)
 {
-    size_t bucket = film_objects_bucket(object);
+    size_t place = film_objects_place(object);
 
-    for (size_t way = bucket; way < bucket + FILM_OBJECT_WAYS; way++) {
-        if (film_the_objects.addresses[way] == object) {
-            return &film_the_objects.objects[way];
+    for (size_t way = 0; way < FILM_OBJECT_WAYS; way++) {
+        size_t at = place ^ way;
+
+        if (FILM_LIKELY(film_the_objects.addresses[at] == object)) {
+            return &film_the_objects.objects[at];
         }
     }
     return NULL;

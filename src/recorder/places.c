@@ -321,6 +321,17 @@ put_slot(film_context *context, film_object *object, const PyObject *address,
     }
 }
 
+/* What film_holding_bit says of the attribute found by this hint. */
+static uint16_t
+holding_bits(int32_t hint)
+{
+    if (hint == FILM_HINT_NONE) {
+        return UINT16_MAX;
+    }
+    return hint >= FILM_HINT_SLOT ? film_holding_bit(hint - FILM_HINT_SLOT, 0)
+                                  : film_holding_bit(-1, hint);
+}
+
 static void
 put_held(film_context *context, film_object *object, const PyObject *address,
          const film_holder *holder)
@@ -353,6 +364,9 @@ put_held(film_context *context, film_object *object, const PyObject *address,
     if (holder->kind != FILM_HOLDER_ITEM) {
         place.key = film_told_key(holder->owner, holder->name);
         film_told_put(place.key, address);
+    }
+    if (holder->kind == FILM_HOLDER_ATTRIBUTE) {
+        film_objects_find(holder->owner)->holding |= holding_bits(place.hint);
     }
     /* An older one that still holds is as good as any. */
     if (object->held.kind == FILM_HOLDER_ATTRIBUTE &&

@@ -103,6 +103,7 @@ typedef struct film_exit {
                                finaliser runs after the slot was written. Not with
                                attributes and NAMEs: there a setter may run before */
     film_write *writes;     /* borrowed from the plan */
+    struct film_region *next; /* that begins there; NULL: none */
 } film_exit;
 
 /* Something a region loads and may change in place: a variable, or up to two attributes
@@ -130,24 +131,31 @@ typedef struct film_change {
 
 #define FILM_REGION_CHANGES 6u
 
+/* One cache line: all that most line events look at. */
 typedef struct film_region {
-    uint16_t place; /* where it begins */
+    uint16_t place;       /* where it begins */
+    uint16_t stop_place;  /* of the first of `stops`; NO_PLACE: there is none */
+    uint16_t stop_writes; /* its count */
     uint16_t stop_count, inner_count, touch_count;
-    bool early;        /* writes lie before an instruction that may run code */
-    bool point;        /* it begins at an observation point */
-    bool sent;         /* 3.11: a throw() that the generator delegated to may end here,
-                          without an event */
-    bool points_ahead; /* 3.11: opcode events are needed within it */
-    film_exit *stops;  /* most likely first */
-    film_exit *inner;  /* returns and yields first */
-    film_touch *touches;
-    /* What may change them; more than FILM_REGION_CHANGES or within a loop:
+    bool early : 1;        /* writes lie before an instruction that may run code */
+    bool point : 1;        /* it begins at an observation point */
+    bool sent : 1;         /* 3.11: a throw() that the generator delegated to may end
+                              here, without an event */
+    bool points_ahead : 1; /* 3.11: opcode events are needed within it */
+    bool has_before : 1;   /* `before` is not NULL */
+    /* What may change the touches; more than FILM_REGION_CHANGES or within a loop:
      * change_count is UINT8_MAX and all touches are looked at. */
     uint8_t change_count;
-    film_change changes[FILM_REGION_CHANGES];
+    film_exit *stops; /* most likely first */
+    struct film_region *stop_next; /* of the first of them */
+    film_exit *inner;              /* returns and yields first */
+    film_touch *touches;
+    film_change *changes;
     film_write *before; /* the write read off the stack where it begins, or NULL. Its
                            `place` is the store: an EXTENDED_ARG may lie before it */
 } film_region;
+
+_Static_assert(sizeof(film_region) == 64, "a region outgrows its cache line");
 
 enum film_place_flags {
     FILM_PLACE_SWALLOWS = 1, /* FOR_ITER, SEND: a StopIteration raised here goes on */
@@ -176,6 +184,22 @@ typedef struct film_plan {
     uint8_t *secret_slots; /* variables.c's: by slot, 1 on the deny list; NULL: none */
     void *memory;          /* everything above in one block or list, owned */
 } film_plan;
+
+/* The region that begins at a place; NULL: none. */
+static inline film_region *
+film_plan_region(const film_plan *plan, uint32_t unit)
+{
+    uint16_t number = unit < plan->unit_count ? plan->region_at[unit] : 0;
+
+    return number == 0 ? NULL : &plan->regions[number - 1];
+}
+
+/* The instruction a place belongs to: cache entries belong to theirs. */
+static inline uint32_t
+film_plan_instruction(const film_plan *plan, uint32_t unit)
+{
+    return unit < plan->unit_count ? plan->owner[unit] : FILM_PLAN_NO_PLACE;
+}
 
 /* What is known of the frames that run the code, and what an earlier plan could not
  * see. */

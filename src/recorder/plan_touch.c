@@ -340,6 +340,11 @@ film_draft_find_touches(film_draft *draft, const film_flow_region *flow,
     if (!add_loads(draft, flow) || draft->touched_count >= UINT16_MAX) {
         return false;
     }
+    region->changes =
+        film_draft_keep(draft, FILM_REGION_CHANGES, sizeof(film_change));
+    if (region->changes == NULL) {
+        return false;
+    }
     find_changes(draft, flow, region);
     if (region->change_count == 0) {
         return true;
