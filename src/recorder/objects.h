@@ -41,9 +41,9 @@ typedef struct film_slot_place {
 
 /* An attribute, an item, or a name in a namespace. */
 typedef struct film_held_place {
-    PyObject *owner; /* borrowed: read only once it is proven alive */
-    uint64_t owner_serial : 48;
-    uint64_t kind : 8; /* film_holder_kind; NONE: no place */
+    PyObject *owner;            /* borrowed: read only once it is proven alive */
+    uint64_t owner_serial : 48; /* of a namespace: how often code has begun in it */
+    uint64_t kind : 8;          /* film_holder_kind; NONE: no place */
     uint64_t : 8;
     uint32_t key; /* hash of owner and name; for an item the owner's edition */
     int32_t hint; /* position within the owner */
@@ -70,6 +70,7 @@ typedef struct film_object {
     bool renewed : 1;  /* while busy: the record begins a new edition */
     bool compared : 1; /* the fingerprint holds */
     bool partly : 1;   /* it is of a part of the content only */
+    bool unsure : 1;   /* a store was told that is not in it */
     bool dict : 1;
     uint16_t cell;               /* check word of the cell it was last told in */
     film_slot_place first, last; /* a proven one that lives long; the latest */

@@ -118,7 +118,10 @@ typedef struct film_change {
     uint16_t receiver; /* index + 1 in `touches` of what a method is called on: where
                           that is a builtin container, the method changes nothing else;
                           0: may change anything the region loads */
+    uint16_t callee;   /* where the function lies in localsplus while it is called, or
+                          one above; FILM_PLAN_NO_PLACE: not known */
     bool reads;        /* a method that changes no builtin container */
+    bool spreads;      /* o.__dict__[k] = v: what is stored to is a part of `o` */
 } film_change;
 
 #define FILM_REGION_CHANGES 6u
@@ -127,6 +130,7 @@ typedef struct film_region {
     uint16_t place; /* where it begins */
     uint16_t stop_count, inner_count, touch_count;
     bool early;        /* writes lie before an instruction that may run code */
+    bool early_change; /* the same of an instruction that may change an object */
     bool point;        /* it begins at an observation point */
     bool sent;         /* 3.11: a throw() that the generator delegated to may end here,
                           without an event */
