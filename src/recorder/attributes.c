@@ -102,10 +102,28 @@ film_dict_find(PyObject *dict, const char *name)
     return NULL;
 }
 
+static bool
+is_plain_set(PyObject *set)
+{
+    Py_ssize_t last = film_set_positions(set);
+
+    for (Py_ssize_t index = 0; index < last; index++) {
+        PyObject *member = film_set_get(set, index);
+
+        if (index == PLAIN_ITEMS || (member != NULL && !film_is_scalar(member))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* True for keys that are hashed and compared without the program's own code. */
 static bool
 is_plain_key(PyObject *key)
 {
+    if (Py_TYPE(key) == &PyFrozenSet_Type) {
+        return is_plain_set(key);
+    }
     if (Py_TYPE(key) != &PyTuple_Type) {
         return film_is_scalar(key);
     }
@@ -218,7 +236,8 @@ film_attribute_hint(PyObject *owner, const PyObject *name, const PyObject *value
     for (unsigned index = 0; index < type->slot_count; index++) {
         Py_ssize_t offset = type->slots[index].offset;
 
-        if (type->slots[index].name == name && offset < FILM_HINT_SLOT &&
+        if ((name == NULL || type->slots[index].name == name) &&
+            offset < FILM_HINT_SLOT &&
             *(PyObject **)((char *)owner + offset) == value) {
             return FILM_HINT_SLOT + (int32_t)offset;
         }

@@ -211,7 +211,15 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
     }
     film_look_renew();
     object = film_objects_see(context, value, holder, &known);
-    if (object == NULL || is_surely_unchanged(object, value, content)) {
+    if (object == NULL) {
+        return false;
+    }
+    if (FILM_UNLIKELY(object->unsure)) {
+        fingerprint = film_fingerprint_of(value, content, compared_levels(object));
+        film_snapshot_compared(object, value, compared_levels(object), &fingerprint);
+        return false;
+    }
+    if (is_surely_unchanged(object, value, content)) {
         return false;
     }
     if (only_grows(object, value, content)) {
@@ -274,12 +282,10 @@ film_capture_expect(PyObject *owner, film_write *write, PyObject *key, PyObject 
         !object->compared || object->partly) {
         return;
     }
-    if (!film_fingerprint_store(
-            owner, (film_content)film_type_of(Py_TYPE(owner))->content,
-            compared_levels(object), write == NULL ? NULL : write->name, key, value,
-            &effect)) {
-        return;
-    }
+    stored->known = film_fingerprint_store(
+        owner, (film_content)film_type_of(Py_TYPE(owner))->content,
+        compared_levels(object), write == NULL ? NULL : write->name, key, value,
+        &effect);
     stored->address = owner;
     stored->serial = object->serial;
     stored->delta = effect.delta;
@@ -300,6 +306,11 @@ film_capture_stored(const film_stored *stored)
     if (stored->address == NULL ||
         (object = film_objects_find(stored->address)) == NULL ||
         object->serial != stored->serial || !object->compared) {
+        return;
+    }
+    if (!stored->known) {
+        object->unsure = true;
+        object->stale = true;
         return;
     }
     object->fingerprint += stored->delta;

@@ -139,13 +139,15 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
  * `del d[k]`): what it will do to the owner's fingerprint, worked out while owner, key
  * and value are alive (attribute: `write` gives the name, key NULL; item: key, write
  * NULL; value NULL: a delete). Where that is not known without looking at all of the
- * owner (or it is not known itself), stored->address is NULL. film_capture_stored
- * applies it once the store has happened, by address alone, WITHOUT following it: the
- * owner may be dead by then. The last record of a container is stale afterwards: the
- * next film_capture writes a new one. */
+ * owner, stored->known is false: the owner is to be looked at when the line ends, and
+ * what it holds then counts as told. film_capture_stored applies it once the store has
+ * happened, by address alone, WITHOUT following it: the owner may be dead by then. The
+ * last record of a container is stale afterwards: the next film_capture writes a new
+ * one. */
 typedef struct film_stored {
-    const void *address; /* identity only */
+    const void *address; /* identity only; NULL: the owner is not known */
     uint64_t serial;
+    bool known;     /* what follows */
     uint64_t delta; /* to add to the fingerprint */
     int64_t growth; /* of the length */
     uint32_t place; /* of an attribute among the object's words + 1; 0: not known */

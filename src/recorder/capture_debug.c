@@ -258,7 +258,7 @@ debug_store(film_context *Py_UNUSED(context), PyObject *args)
     }
     Py_DECREF(result);
     film_capture_stored(&stored);
-    return PyBool_FromLong(stored.address != NULL);
+    return PyBool_FromLong(stored.address != NULL && stored.known);
 }
 
 static PyObject *

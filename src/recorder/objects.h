@@ -47,9 +47,9 @@ typedef struct film_slot_place {
 
 /* An attribute, an item, or a name in a namespace. */
 typedef struct film_held_place {
-    PyObject *owner; /* borrowed: read only once it is proven alive */
-    uint64_t owner_serial : 48;
-    uint64_t kind : 8; /* film_holder_kind; NONE: no place */
+    PyObject *owner;            /* borrowed: read only once it is proven alive */
+    uint64_t owner_serial : 48; /* of a namespace: how often code has begun in it */
+    uint64_t kind : 8;          /* film_holder_kind; NONE: no place */
     uint64_t : 8;
     uint32_t key; /* hash of owner and name; for an item the owner's edition */
     int32_t hint; /* position within the owner */
@@ -76,6 +76,7 @@ typedef struct film_object {
     bool renewed : 1;  /* while busy: the record begins a new edition */
     bool compared : 1; /* the fingerprint holds */
     bool partly : 1;   /* it is of a part of the content only */
+    bool unsure : 1;   /* a store was told that is not in it */
     bool dict : 1;
     bool sure : 1;   /* dies in sight: words, no places */
     bool worded : 1; /* the words hold */

@@ -3,6 +3,7 @@
 #include "recorder/observe.h"
 
 #include "recorder/pending.h"
+#include "recorder/places.h"
 #include "recorder/tell.h"
 #include "recorder/touches.h"
 
@@ -166,34 +167,64 @@ film_observe_caller(film_context *context, const film_frame *callee)
 {
     film_stack_entry *entry = context->top;
     const film_region *region = entry->region;
+    bool direct;
+    uint32_t unit;
 
-    if (FILM_LIKELY(region == NULL || (!region->early && !entry->pending &&
-                                       entry->frame == film_frame_caller(callee) &&
-                                       !film_frame_is_from_c(callee)))) {
+    if (region == NULL) {
         return true;
     }
-    return tell_inside(context, entry, entry->frame,
-                       film_frame_unit(entry->frame, entry->first), true);
+    direct = entry->frame == film_frame_caller(callee) && !film_frame_is_from_c(callee);
+    if (FILM_LIKELY(direct && !region->early && !region->early_change &&
+                    !entry->pending)) {
+        return true;
+    }
+    unit = film_frame_unit(entry->frame, entry->first);
+    return tell_inside(context, entry, entry->frame, unit, true) &&
+           (!region->early_change ||
+            film_tell_early_changes(context, entry, unit, direct));
 }
 
-/* A recorded function begins: what it changes, its own lines will tell. (A class calls
- * its __init__ by way of C.) */
+/* True when the function that is called there is the class of `self`: its __init__ is
+ * called by way of C, and nothing else is. */
+static bool
+calls_the_class(const film_stack_entry *caller, const film_change *change,
+                const film_frame *callee)
+{
+    PyObject *self = film_frame_local(callee, 0), *type;
+
+    if (self == NULL || change->callee == FILM_PLAN_NO_PLACE) {
+        return false;
+    }
+    type = (PyObject *)Py_TYPE(self);
+    return film_frame_local(caller->frame, change->callee) == type ||
+           film_frame_local(caller->frame, change->callee + 1) == type;
+}
+
+/* A recorded function begins: what it changes, its own lines will tell. */
 static inline void
 cover(film_stack_entry *caller, const film_frame *callee, const film_code *code,
       uint32_t site)
 {
     const film_region *region = caller->region;
     uint32_t place;
+    bool from_c;
 
     if (region == NULL || region->change_count > FILM_REGION_CHANGES || site == 0 ||
-        caller->frame != film_frame_caller(callee) ||
-        (film_frame_is_from_c(callee) && !code->initialises)) {
+        caller->frame != film_frame_caller(callee)) {
+        return;
+    }
+    from_c = film_frame_is_from_c(callee);
+    if (from_c && !code->initialises) {
         return;
     }
     place = film_plan_instruction(caller->plan, site - 1);
     for (uint32_t index = 0; index < region->change_count; index++) {
-        if (region->changes[index].place == place) {
-            caller->covered |= (uint8_t)(1u << index);
+        const film_change *change = &region->changes[index];
+
+        if (change->place == place) {
+            if (!from_c || calls_the_class(caller, change, callee)) {
+                caller->covered |= (uint8_t)(1u << index);
+            }
             return;
         }
     }
@@ -220,6 +251,9 @@ film_observe_call(film_context *context, const film_frame *frame, PyObject *code
         return false;
     }
     enter_region(entry, entry->plan->entry);
+    if (FILM_UNLIKELY(code->has_namespace)) {
+        film_place_renew(film_frame_names(frame));
+    }
     if (FILM_UNLIKELY(code->suspends)) {
         film_generators_put(frame, serial, code->id);
     }

@@ -103,7 +103,8 @@ cover(film_stack_entry *entry, const film_write *write)
     for (uint32_t index = 0;
          region->change_count <= FILM_REGION_CHANGES && index < region->change_count;
          index++) {
-        if (region->changes[index].place == write->place) {
+        if (region->changes[index].place == write->place &&
+            !region->changes[index].spreads) {
             entry->covered |= (uint8_t)(1u << index);
         }
     }
@@ -206,10 +207,6 @@ read_item(film_context *context, film_stack_entry *entry, const store_items *ite
     if (items->is_slice || (owner != NULL && film_items_are_overridden(owner))) {
         pending->form = FILM_SET_ITEM_VIA;
     }
-    else if (owner != NULL && key != NULL && film_value_is_builtin(owner) &&
-             film_value_is_builtin(key)) {
-        cover(entry, write);
-    }
     if (items->is_slice) {
         end = put_slice(items, end);
     }
@@ -222,6 +219,11 @@ read_item(film_context *context, film_stack_entry *entry, const store_items *ite
     }
     if (!items->is_slice) {
         film_capture_expect(owner, NULL, key, value, &pending->stored);
+    }
+    if (pending->form == FILM_SET_ITEM && owner != NULL && key != NULL &&
+        film_value_is_builtin(owner) && film_value_is_builtin(key) &&
+        (pending->stored.address == NULL || pending->stored.known)) {
+        cover(entry, write);
     }
     pending->length = (uint8_t)(end - pending->tokens);
 }

@@ -260,10 +260,8 @@ make_stops(film_draft *draft, const film_flow_region *flow, film_region *region)
     return true;
 }
 
-/* True for an instruction from which the interpreter may go straight into another
- * frame. Code entered by way of C (finalisers, setters) is told apart at run time. */
-static bool
-may_enter(const film_instruction *instruction)
+bool
+film_draft_may_enter(const film_instruction *instruction)
 {
     if ((instruction->traits & FILM_OP_CALLS) != 0 ||
         instruction->form == FILM_FORM_LOAD_METHOD) {
@@ -293,8 +291,9 @@ make_region(film_draft *draft, film_flow_region *flow, film_region *region)
     qsort(&draft->reaches[flow->stops], flow->stop_count, sizeof(*states),
           compare_reaches);
     for (uint32_t state = 0; state < flow->state_count; state++) {
-        region->early |= states[state].node != 0 &&
-                         may_enter(&bytecode->instructions[states[state].index]);
+        region->early |=
+            states[state].node != 0 &&
+            film_draft_may_enter(&bytecode->instructions[states[state].index]);
     }
     if (made->before != FILM_NONE) {
         region->before = film_draft_keep(draft, 1, sizeof(film_write));

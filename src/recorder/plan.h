@@ -126,7 +126,10 @@ typedef struct film_change {
     uint16_t receiver; /* index + 1 in `touches` of what a method is called on: where
                           that is a builtin container, the method changes nothing else;
                           0: may change anything the region loads */
+    uint16_t callee;   /* where the function lies in localsplus while it is called, or
+                          one above; FILM_PLAN_NO_PLACE: not known */
     bool reads;        /* a method that changes no builtin container */
+    bool spreads;      /* o.__dict__[k] = v: what is stored to is a part of `o` */
 } film_change;
 
 #define FILM_REGION_CHANGES 6u
@@ -138,6 +141,7 @@ typedef struct film_region {
     uint16_t stop_writes; /* its count */
     uint16_t stop_count, inner_count, touch_count;
     bool early : 1;        /* writes lie before an instruction that may run code */
+    bool early_change : 1; /* the same of an instruction that may change an object */
     bool point : 1;        /* it begins at an observation point */
     bool sent : 1;         /* 3.11: a throw() that the generator delegated to may end
                               here, without an event */

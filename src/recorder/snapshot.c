@@ -54,6 +54,7 @@ film_snapshot_compared(film_object *object, PyObject *value, uint32_t levels,
     object->levels = fingerprint->flat ? UINT8_MAX : (uint8_t)levels;
     object->flat = fingerprint->flat;
     object->partly = fingerprint->cut;
+    object->unsure = false;
     object->compared = true;
     object->dict = PyDict_Check(value);
     object->version = object->dict          ? film_dict_version(value)

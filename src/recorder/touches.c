@@ -128,3 +128,44 @@ film_tell_touches(film_context *context, film_stack_entry *entry, const film_fra
     }
     return written;
 }
+
+/* What the method called at `place` changes, as film_change.receiver. */
+static uint32_t
+receiver_at(const film_region *region, uint32_t place)
+{
+    for (uint32_t index = 0; index < region->change_count; index++) {
+        if (region->changes[index].place == place) {
+            return region->changes[index].receiver;
+        }
+    }
+    return 0;
+}
+
+bool
+film_tell_early_changes(film_context *context, film_stack_entry *entry, uint32_t unit,
+                        bool direct)
+{
+    const film_region *region = entry->region;
+    uint32_t place = film_plan_instruction(entry->plan, unit), receiver;
+    bool written = true;
+
+    if (region->change_count > FILM_REGION_CHANGES) {
+        return !direct || tell_all_touches(context, entry, entry->frame);
+    }
+    receiver = receiver_at(region, place);
+    for (uint32_t index = 0; index < region->change_count && written; index++) {
+        const film_change *change = &region->changes[index];
+
+        if (change->place >= place || (entry->covered >> index & 1) != 0 ||
+            (!direct && (change->receiver == 0 || change->receiver == receiver))) {
+            continue;
+        }
+        if (is_contained(context, entry, entry->frame, change, &written)) {
+            entry->covered |= (uint8_t)(1u << index);
+        }
+        else if (direct) {
+            return tell_all_touches(context, entry, entry->frame);
+        }
+    }
+    return written;
+}
