@@ -22,7 +22,7 @@ uint8_t *
 film_capture_any(film_context *context, PyObject *value, const film_holder *holder,
                  PyObject *name, uint8_t *to)
 {
-    const film_object *object;
+    uint64_t record;
 
     if (value == NULL) {
         film_capture_vacate(holder);
@@ -37,10 +37,10 @@ film_capture_any(film_context *context, PyObject *value, const film_holder *hold
         *to++ = FILM_TOKEN_REDACTED;
         return to;
     }
-    object = film_objects_find_sure(value);
-    if (FILM_LIKELY(object != NULL && object->record != 0)) {
+    record = film_objects_quick(value);
+    if (record != 0) {
         film_capture_vacate(holder);
-        return film_token_put_value(to, FILM_TOKEN_OBJECT, object->record - 1);
+        return film_token_put_value(to, FILM_TOKEN_OBJECT, record - 1);
     }
     film_look_renew();
     if (film_is_scalar(value)) {

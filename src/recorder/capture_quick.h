@@ -24,12 +24,12 @@ film_capture_quick(PyObject *value, uint8_t **to)
         return true;
     }
     if ((Py_TYPE(value)->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0) {
-        const film_object *object = film_objects_find_sure(value);
+        uint64_t record = film_objects_quick(value);
 
-        if (FILM_UNLIKELY(object == NULL || object->record == 0)) {
+        if (FILM_UNLIKELY(record == 0)) {
             return false;
         }
-        *to = film_token_put_value(*to, FILM_TOKEN_OBJECT, object->record - 1);
+        *to = film_token_put_value(*to, FILM_TOKEN_OBJECT, record - 1);
         return true;
     }
     return false;

@@ -399,7 +399,7 @@ learn_type(film_type *known, PyTypeObject *type)
         .heap = (type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0,
         .content = (uint8_t)content_of(type),
     };
-    known->dies_in_sight = film_type_dies_in_sight(type);
+    known->dies_in_sight = film_type_dies_in_sight(type, is_deque(type));
     known->plain = is_plain(type, (film_content)known->content);
     known->own_items = known->heap && has_own_items(type);
     if (known->content == FILM_CONTENT_OPAQUE && known->heap) {

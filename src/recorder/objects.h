@@ -58,9 +58,9 @@ typedef struct film_held_place {
 typedef struct film_object {
     uint64_t serial;
     uint64_t fingerprint;
-    uint64_t pointers; /* of a list whose items count by address only; 0: others */
     uint64_t record;   /* value id + 1 of the last one; 0: none */
-    uint64_t body;     /* hash of that record */
+    uint64_t pointers; /* of a list whose items count by address only; 0: others */
+    uint64_t body;     /* hash of the record */
     uint32_t version;  /* of film_dict_version at the fingerprint; 0: none. Of a list:
                           looks saved since all of it was compared; of a class: its
                           version tag */
@@ -94,15 +94,27 @@ typedef struct film_object {
     };
 } film_object;
 
-/* Buckets of addresses, one cache line each, the objects beside them. */
-#define FILM_OBJECT_WAYS 8u
+/* Buckets of addresses, one cache line each, the objects beside them. `quick`: what the
+ * token of an object needs that is sure and told by reference, so that nothing else of
+ * it is looked at: its record, its type, whether it was asked for lately; 0: not so. */
+#define FILM_OBJECT_WAYS 4u
+#define FILM_QUICK_RECORD ((UINT64_C(1) << 40) - 1)
+#define FILM_QUICK_USED (UINT64_C(1) << 62)
+#define FILM_QUICK_VALID (UINT64_C(1) << 63)
+#define FILM_QUICK_TYPE (~(FILM_QUICK_RECORD | FILM_QUICK_USED))
+
+typedef struct film_object_way {
+    const PyObject *address; /* NULL: free */
+    uint64_t quick;
+} film_object_way;
+
 typedef struct film_object_table {
-    const PyObject **addresses; /* owned, 64-byte aligned */
-    film_object *objects;       /* owned */
-    size_t capacity;            /* a power of two, or 0 */
-    unsigned shift;             /* of the hash, to the number of a bucket */
-    uint32_t clock;
-    uint32_t stacks; /* stack ids given */
+    film_object_way *ways; /* owned, 64-byte aligned */
+    film_object *objects;  /* owned, 64-byte aligned */
+    size_t capacity;       /* a power of two, or 0 */
+    unsigned shift;        /* of the hash, to the number of a way */
+    uint32_t clock;        /* objects added */
+    uint32_t stacks;       /* stack ids given */
 } film_object_table;
 
 extern film_object_table film_the_objects;
@@ -142,7 +154,7 @@ film_objects_find(const PyObject *object)
     for (size_t way = 0; way < FILM_OBJECT_WAYS; way++) {
         size_t at = place ^ way;
 
-        if (FILM_LIKELY(film_the_objects.addresses[at] == object)) {
+        if (FILM_LIKELY(film_the_objects.ways[at].address == object)) {
             return &film_the_objects.objects[at];
         }
     }
@@ -158,11 +170,51 @@ film_objects_find_sure(PyObject *object)
     if (FILM_LIKELY(found != NULL && found->sure &&
                     found->type == film_type_word(Py_TYPE(object)) &&
                     film_deaths_are_seen())) {
-        found->seen = ++film_the_objects.clock;
+        if (found->seen != film_the_objects.clock) {
+            found->seen = film_the_objects.clock;
+        }
         return found;
     }
     return NULL;
 }
+
+/* The part of `quick` that the type decides. */
+static inline uint64_t
+film_quick_type(const PyTypeObject *type)
+{
+    return FILM_QUICK_VALID | (uint64_t)(film_type_word(type) >> 10) << 40;
+}
+
+/* The record that tells of this object, + 1; 0: it must be looked at closer. */
+static inline uint64_t
+film_objects_quick(const PyObject *object)
+{
+    size_t place = film_objects_place(object);
+
+    for (size_t way = 0; way < FILM_OBJECT_WAYS; way++) {
+        film_object_way *at = &film_the_objects.ways[place ^ way];
+
+        if (FILM_LIKELY(at->address == object)) {
+            uint64_t quick = at->quick;
+
+            if (FILM_UNLIKELY((quick & FILM_QUICK_TYPE) !=
+                                  film_quick_type(object->ob_type) ||
+                              !film_deaths_are_seen())) {
+                return 0;
+            }
+            if (FILM_UNLIKELY((quick & FILM_QUICK_USED) == 0)) {
+                at->quick = quick | FILM_QUICK_USED;
+            }
+            return (quick & FILM_QUICK_RECORD) + 1;
+        }
+    }
+    return 0;
+}
+
+/* The object's last record is this one (value id + 1, 0: none); `whole`: the tokens of
+ * the object refer to it, whatever it holds by then. */
+void
+film_objects_set_record(film_object *object, uint64_t record, bool whole);
 
 /* The object, proven or new, now with this place. *known: it has kept its serial. NULL
  * when memory is out. Borrowed until the next film_objects_see. */
