@@ -126,7 +126,7 @@ film_capture_owner(film_context *context, PyObject *owner, const film_holder *ho
 /* The object has just been written to by this attribute store or delete, which is told:
  * what the attribute holds now counts as told. NULL: all it holds. */
 void
-film_capture_told(PyObject *owner, const film_write *write);
+film_capture_told(PyObject *owner, film_write *write);
 
 /* A line may have changed `value` in place. False: it did not, or has no content to
  * compare. True: writes the token of its new content and what the length was before
@@ -150,7 +150,9 @@ typedef struct film_stored {
     bool known;     /* what follows */
     uint64_t delta; /* to add to the fingerprint */
     int64_t growth; /* of the length */
-    uint32_t place; /* of an attribute among the object's words + 1; 0: not known */
+    uint64_t quick; /* of an attribute of an instance with words: the record + 1; then
+                       `delta` is the attribute's new word */
+    uint32_t place; /* of that word */
     bool flat;      /* the value is no container */
 } film_stored;
 
@@ -176,11 +178,18 @@ film_secret_key(PyObject *key);
 void
 film_capture_returned(film_context *context, PyObject *value);
 
-/* Reads attribute `write->name` of `owner` where it is kept, by the cache in `write`:
- * inline values, a slot's offset, the __dict__. *via when a data descriptor or a
- * __setattr__ of Python code stands before it (then NULL). Borrowed. */
+/* How an object keeps an attribute. */
+typedef enum film_kept {
+    FILM_KEPT_ELSEWHERE, /* in its __dict__, a class's dict, or nowhere */
+    FILM_KEPT_IN_LINE,   /* at write->value_index, under this very name */
+    FILM_KEPT_IN_SLOT,   /* in a member of __slots__ */
+    FILM_KEPT_VIA        /* a data descriptor or a __setattr__ of Python code has it */
+} film_kept;
+
+/* Reads attribute `write->name` of `owner` where it is kept, by the cache in `write`.
+ * NULL: it has none, or VIA. Borrowed. */
 PyObject *
-film_attribute_read(film_write *write, PyObject *owner, bool *via);
+film_attribute_read(film_write *write, PyObject *owner, film_kept *kept);
 
 /* Looks `name` up in a dict without running code of the program. Borrowed, or NULL. */
 PyObject *

@@ -136,15 +136,25 @@ add(const PyObject *object)
 }
 
 void
-film_objects_set_record(film_object *object, uint64_t record, bool whole)
+film_objects_renew_quick(film_object *object)
 {
     film_object_way *way = &table.ways[object - table.objects];
 
-    object->record = record;
     way->quick = 0;
-    if (whole && object->sure && record != 0 && record - 1 <= FILM_QUICK_RECORD) {
-        way->quick = film_quick_type(way->address->ob_type) | (record - 1);
+    if (object->whole && object->sure && object->record != 0 &&
+        object->record - 1 <= FILM_QUICK_RECORD) {
+        way->quick = film_quick_type(way->address->ob_type) | (object->record - 1) |
+                     (object->worded ? FILM_QUICK_WORDED : 0) |
+                     (object->holding != 0 ? FILM_QUICK_HOLDS : 0);
     }
+}
+
+void
+film_objects_set_record(film_object *object, uint64_t record, bool whole)
+{
+    object->record = record;
+    object->whole = whole;
+    film_objects_renew_quick(object);
 }
 
 static void

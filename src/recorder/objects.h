@@ -57,7 +57,7 @@ typedef struct film_held_place {
 
 typedef struct film_object {
     uint64_t serial;
-    uint64_t fingerprint;
+    uint64_t fingerprint; /* read by film_object_fingerprint */
     uint64_t record;   /* value id + 1 of the last one; 0: none */
     uint64_t pointers; /* of a list whose items count by address only; 0: others */
     uint64_t body;     /* hash of the record */
@@ -78,6 +78,7 @@ typedef struct film_object {
     bool partly : 1;   /* it is of a part of the content only */
     bool unsure : 1;   /* a store was told that is not in it */
     bool dict : 1;
+    bool whole : 1;  /* its tokens refer to the record, whatever it holds by then */
     bool sure : 1;   /* dies in sight: words, no places */
     bool worded : 1; /* the words hold */
     uint16_t holding; /* attributes last told to hold an object that is not sure, by
@@ -96,12 +97,14 @@ typedef struct film_object {
 
 /* Buckets of addresses, one cache line each, the objects beside them. `quick`: what the
  * token of an object needs that is sure and told by reference, so that nothing else of
- * it is looked at: its record, its type, whether it was asked for lately; 0: not so. */
+ * it is looked at; 0: it must be. Its record, its type, and */
 #define FILM_OBJECT_WAYS 4u
-#define FILM_QUICK_RECORD ((UINT64_C(1) << 40) - 1)
-#define FILM_QUICK_USED (UINT64_C(1) << 62)
+#define FILM_QUICK_RECORD ((UINT64_C(1) << 38) - 1)
+#define FILM_QUICK_WORDED (UINT64_C(1) << 38) /* its words hold */
+#define FILM_QUICK_HOLDS (UINT64_C(1) << 39)  /* some attribute may be `holding` */
+#define FILM_QUICK_USED (UINT64_C(1) << 62)   /* asked for lately */
 #define FILM_QUICK_VALID (UINT64_C(1) << 63)
-#define FILM_QUICK_TYPE (~(FILM_QUICK_RECORD | FILM_QUICK_USED))
+#define FILM_QUICK_TYPE (FILM_QUICK_VALID | ((UINT64_C(1) << 62) - (UINT64_C(1) << 40)))
 
 typedef struct film_object_way {
     const PyObject *address; /* NULL: free */
@@ -144,21 +147,36 @@ film_type_word(const PyTypeObject *type)
                       32);
 }
 
+/* The way of an object, which is not followed; NULL: not seen. */
+static inline film_object_way *
+film_objects_find_way(const void *address)
+{
+    size_t place = film_objects_place(address);
+
+    for (size_t way = 0; way < FILM_OBJECT_WAYS; way++) {
+        film_object_way *at = &film_the_objects.ways[place ^ way];
+
+        if (FILM_LIKELY(at->address == address)) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+static inline film_object *
+film_object_of_way(const film_object_way *way)
+{
+    return &film_the_objects.objects[way - film_the_objects.ways];
+}
+
 /* The object at this address as last seen, not proven; NULL: not seen. Borrowed until
  * the next film_objects_see. */
 static inline film_object *
 film_objects_find(const PyObject *object)
 {
-    size_t place = film_objects_place(object);
+    const film_object_way *way = film_objects_find_way(object);
 
-    for (size_t way = 0; way < FILM_OBJECT_WAYS; way++) {
-        size_t at = place ^ way;
-
-        if (FILM_LIKELY(film_the_objects.ways[at].address == object)) {
-            return &film_the_objects.objects[at];
-        }
-    }
-    return NULL;
+    return way == NULL ? NULL : film_object_of_way(way);
 }
 
 /* The same for one that surely is the object we know; NULL: not seen, or not sure. */
@@ -185,31 +203,49 @@ film_quick_type(const PyTypeObject *type)
     return FILM_QUICK_VALID | (uint64_t)(film_type_word(type) >> 10) << 40;
 }
 
-/* The record that tells of this object, + 1; 0: it must be looked at closer. */
-static inline uint64_t
+/* The way of an object whose token needs no closer look; NULL: another object. */
+static inline film_object_way *
 film_objects_quick(const PyObject *object)
 {
-    size_t place = film_objects_place(object);
+    film_object_way *at = film_objects_find_way(object);
 
-    for (size_t way = 0; way < FILM_OBJECT_WAYS; way++) {
-        film_object_way *at = &film_the_objects.ways[place ^ way];
-
-        if (FILM_LIKELY(at->address == object)) {
-            uint64_t quick = at->quick;
-
-            if (FILM_UNLIKELY((quick & FILM_QUICK_TYPE) !=
-                                  film_quick_type(object->ob_type) ||
-                              !film_deaths_are_seen())) {
-                return 0;
-            }
-            if (FILM_UNLIKELY((quick & FILM_QUICK_USED) == 0)) {
-                at->quick = quick | FILM_QUICK_USED;
-            }
-            return (quick & FILM_QUICK_RECORD) + 1;
-        }
+    if (FILM_UNLIKELY(at == NULL ||
+                      (at->quick & FILM_QUICK_TYPE) !=
+                          film_quick_type(object->ob_type) ||
+                      !film_deaths_are_seen())) {
+        return NULL;
     }
-    return 0;
+    if (FILM_UNLIKELY((at->quick & FILM_QUICK_USED) == 0)) {
+        at->quick |= FILM_QUICK_USED;
+    }
+    return at;
 }
+
+/* The value id of the record that tells of it. */
+static inline uint64_t
+film_quick_record(const film_object_way *way)
+{
+    return way->quick & FILM_QUICK_RECORD;
+}
+
+/* What its content was when last told, as film_fingerprint.word. */
+static inline uint64_t
+film_object_fingerprint(const film_object *object)
+{
+    uint64_t sum = 1;
+
+    if (!object->worded) {
+        return object->fingerprint;
+    }
+    for (unsigned index = 0; index < FILM_WORDS; index++) {
+        sum += object->words[index];
+    }
+    return sum;
+}
+
+/* To be called when `worded` or `holding` has changed. */
+void
+film_objects_renew_quick(film_object *object);
 
 /* The object's last record is this one (value id + 1, 0: none); `whole`: the tokens of
  * the object refer to it, whatever it holds by then. */

@@ -206,7 +206,7 @@ edition_holds(const film_object *owner, const film_held_place *place,
     }
     content = (film_content)film_type_of(Py_TYPE(value))->content;
     return film_fingerprint_of(value, content, object->levels).word ==
-           object->fingerprint;
+           film_object_fingerprint(object);
 }
 
 static bool
@@ -389,7 +389,10 @@ put_held(film_context *context, film_object *object, const PyObject *address,
         film_told_put(place.key, address, place.owner_serial);
     }
     if (holder->kind == FILM_HOLDER_ATTRIBUTE) {
-        film_objects_find(holder->owner)->holding |= holding_bits(place.hint);
+        film_object *owner = film_objects_find(holder->owner);
+
+        owner->holding |= holding_bits(place.hint);
+        film_objects_renew_quick(owner);
     }
     /* An older one that still holds will mostly live longer. */
     if (object->held.kind != FILM_HOLDER_NONE && object->held.owner != place.owner &&

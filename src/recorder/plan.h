@@ -93,6 +93,8 @@ typedef struct film_write {
     PyTypeObject *type; /* identity only */
     uint32_t type_version;
     int32_t value_index, value_offset;
+    uint16_t word_place; /* of a member of __slots__ among the object's words; of the
+                            first attribute in line */
 } film_write;
 
 /* The writes up to one place where the next event can come from. */

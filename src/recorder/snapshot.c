@@ -61,6 +61,7 @@ film_snapshot_compared(film_object *object, PyObject *value, uint32_t levels,
                       : PyType_Check(value) ? ((PyTypeObject *)value)->tp_version_tag
                                             : 0;
     object->worded = object->sure && film_fingerprint_words(value, object->words);
+    film_objects_renew_quick(object);
     object->pointers = PyList_Check(value) && fingerprint->flat &&
                                !fingerprint->scalars && !fingerprint->cut
                            ? film_fingerprint_pointers(value)

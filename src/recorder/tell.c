@@ -174,8 +174,9 @@ tell_any_attribute(film_context *context, film_stack_entry *entry,
                    const film_frame *frame, film_write *write, PyObject *owner)
 {
     film_holder holder = owner_holder(entry, write);
-    bool via;
-    PyObject *value = film_attribute_read(write, owner, &via);
+    film_kept kept;
+    PyObject *value = film_attribute_read(write, owner, &kept);
+    bool via = kept == FILM_KEPT_VIA;
     uint8_t *to = film_append_begin_set(
         context->thread, via ? FILM_SET_ATTRIBUTE_VIA : FILM_SET_ATTRIBUTE,
         film_write_name_id(write));
@@ -203,30 +204,29 @@ tell_attribute(film_context *context, film_stack_entry *entry, const film_frame 
                film_write *write)
 {
     PyObject *owner = owner_of(frame, write), *value;
-    film_object *object;
+    film_object_way *way;
+    film_kept kept;
     uint8_t *to;
-    bool via;
 
     if (FILM_UNLIKELY(owner == NULL)) {
         return true; /* the plan keeps the owner's variable: cannot be */
     }
-    object = film_objects_find_sure(owner);
-    if (FILM_UNLIKELY(object == NULL || object->record == 0 ||
-                      film_secret_name(write) != NULL)) {
+    way = film_objects_quick(owner);
+    if (FILM_UNLIKELY(way == NULL || film_secret_name(write) != NULL)) {
         return tell_any_attribute(context, entry, frame, write, owner);
     }
-    value = film_attribute_read(write, owner, &via);
+    value = film_attribute_read(write, owner, &kept);
     to = film_append_begin_set(context->thread, FILM_SET_ATTRIBUTE,
                                film_write_name_id(write));
     if (FILM_UNLIKELY(to == NULL)) {
         return false;
     }
-    to = film_token_put_value(to, FILM_TOKEN_OBJECT, object->record - 1);
-    if (FILM_UNLIKELY(via || !film_capture_quick(value, &to))) {
+    to = film_token_put_value(to, FILM_TOKEN_OBJECT, film_quick_record(way));
+    if (FILM_UNLIKELY(kept == FILM_KEPT_VIA || !film_capture_quick(value, &to))) {
         return tell_any_attribute(context, entry, frame, write, owner);
     }
     film_append_commit(context->thread, to, 1);
-    film_capture_written(object, owner, write);
+    film_capture_written(way, owner, write, kept, value);
     return true;
 }
 
