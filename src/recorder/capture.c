@@ -3,6 +3,7 @@
  * Apache-2.0 */
 #include "recorder/capture.h"
 
+#include "recorder/capture_quick.h"
 #include "recorder/capture_scalars.h"
 #include "recorder/fingerprint.h"
 #include "recorder/objects.h"
@@ -21,7 +22,7 @@ uint8_t *
 film_capture_any(film_context *context, PyObject *value, const film_holder *holder,
                  PyObject *name, uint8_t *to)
 {
-    const film_object *object;
+    const film_object_way *way;
 
     if (value == NULL) {
         film_capture_vacate(holder);
@@ -36,10 +37,10 @@ film_capture_any(film_context *context, PyObject *value, const film_holder *hold
         *to++ = FILM_TOKEN_REDACTED;
         return to;
     }
-    object = film_objects_find_sure(value);
-    if (FILM_LIKELY(object != NULL && film_record_is_kept(object->record))) {
+    way = film_objects_quick(value);
+    if (way != NULL) {
         film_capture_vacate(holder);
-        return film_token_put_value(to, FILM_TOKEN_OBJECT, object->record - 1);
+        return film_token_put_value(to, FILM_TOKEN_OBJECT, film_quick_record(way));
     }
     film_look_renew();
     if (film_is_scalar(value)) {
@@ -53,12 +54,13 @@ uint8_t *
 film_capture_owner(film_context *context, PyObject *owner, const film_holder *holder,
                    uint8_t *to)
 {
+    const film_object_way *way;
     film_object *object;
     bool known;
 
-    object = film_objects_find_sure(owner);
-    if (FILM_LIKELY(object != NULL && film_record_is_kept(object->record))) {
-        return film_token_put_value(to, FILM_TOKEN_OBJECT, object->record - 1);
+    way = film_objects_quick(owner);
+    if (FILM_LIKELY(way != NULL)) {
+        return film_token_put_value(to, FILM_TOKEN_OBJECT, film_quick_record(way));
     }
     film_look_renew();
     if (film_is_scalar(owner)) {
@@ -97,32 +99,34 @@ compared_levels(const film_object *object)
     return object->flat || object->levels == 0 ? the_limits.depth : object->levels;
 }
 
-/* True when the attribute's part in the fingerprint was known and is changed. */
-static inline bool
-tell_word(film_object *object, PyObject *owner, const film_write *write)
+void
+film_capture_written_slowly(PyObject *owner, const film_write *write)
 {
-    uint64_t word;
-    uint32_t place;
+    film_holder holder = {
+        .kind = FILM_HOLDER_ATTRIBUTE, .owner = owner, .name = write->name};
 
-    if (write == NULL || !object->worded ||
-        !film_fingerprint_attribute(owner, write, &place, &word)) {
-        return false;
-    }
-    object->fingerprint += word - object->words[place];
-    object->words[place] = word;
-    return true;
+    film_objects_vacate(&holder);
 }
 
 void
-film_capture_told(PyObject *owner, const film_write *write)
+film_capture_told(PyObject *owner, film_write *write)
 {
     film_object *object;
     film_fingerprint fingerprint;
     film_content content;
 
-    if (film_is_scalar(owner) || (object = film_objects_find(owner)) == NULL ||
-        FILM_LIKELY(tell_word(object, owner, write))) {
+    if (film_is_scalar(owner) || (object = film_objects_find(owner)) == NULL) {
         return;
+    }
+    if (write != NULL && object->worded) {
+        film_kept kept;
+        PyObject *value = film_attribute_read(write, owner, &kept);
+        uint32_t place = film_attribute_place(write, kept);
+
+        if (place < FILM_WORDS) {
+            object->words[place] = film_attribute_word(write, kept, value);
+            return;
+        }
     }
     content = (film_content)film_type_of(Py_TYPE(owner))->content;
     if (!can_change(content)) {
@@ -189,7 +193,15 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
     }
     film_look_renew();
     object = film_objects_see(context, value, holder, &known);
-    if (object == NULL || is_surely_unchanged(object, value, content)) {
+    if (object == NULL) {
+        return false;
+    }
+    if (FILM_UNLIKELY(object->unsure)) {
+        fingerprint = film_fingerprint_of(value, content, compared_levels(object));
+        film_snapshot_compared(object, value, compared_levels(object), &fingerprint);
+        return false;
+    }
+    if (is_surely_unchanged(object, value, content)) {
         return false;
     }
     if (only_grows(object, value, content)) {
@@ -208,7 +220,8 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
         }
     }
     fingerprint = film_fingerprint_of(value, content, compared_levels(object));
-    if (FILM_LIKELY(object->compared && fingerprint.word == object->fingerprint &&
+    if (FILM_LIKELY(object->compared &&
+                    fingerprint.word == film_object_fingerprint(object) &&
                     !fingerprint.cut)) {
         if (content == FILM_CONTENT_LIST && object->flat) {
             object->version = 0;
@@ -238,35 +251,64 @@ film_capture_returned(film_context *context, PyObject *value)
     context->returned = value;
 }
 
+/* An attribute that an instance with words has already; false: it is another store. */
+static bool
+expect_word(PyObject *owner, film_write *write, PyObject *value, film_stored *stored)
+{
+    const film_object_way *way = film_objects_quick(owner);
+    film_kept kept;
+    uint32_t place;
+
+    if (way == NULL || (way->quick & FILM_QUICK_WORDED) == 0) {
+        return false;
+    }
+    (void)film_attribute_read(write, owner, &kept);
+    place = film_attribute_place(write, kept);
+    if (place >= FILM_WORDS) {
+        return false;
+    }
+    stored->address = owner;
+    stored->quick = film_quick_record(way) + 1;
+    stored->place = place;
+    stored->delta = film_attribute_word(write, kept, value);
+    return true;
+}
+
 void
 film_capture_expect(PyObject *owner, film_write *write, PyObject *key, PyObject *value,
                     film_stored *stored)
 {
     const film_object *object;
     film_store_effect effect;
-    uint32_t place;
-    uint64_t word;
 
-    stored->address = NULL;
+    *stored = (film_stored){0};
+    if (write != NULL && expect_word(owner, write, value, stored)) {
+        return;
+    }
     if (film_is_scalar(owner) || (object = film_objects_find(owner)) == NULL ||
         !object->compared || object->partly) {
         return;
     }
-    if (!film_fingerprint_store(
-            owner, (film_content)film_type_of(Py_TYPE(owner))->content,
-            compared_levels(object), write == NULL ? NULL : write->name, key, value,
-            &effect)) {
-        return;
-    }
+    stored->known = film_fingerprint_store(
+        owner, (film_content)film_type_of(Py_TYPE(owner))->content,
+        compared_levels(object), write == NULL ? NULL : write->name, key, value,
+        &effect);
     stored->address = owner;
     stored->serial = object->serial;
     stored->delta = effect.delta;
     stored->growth = effect.growth;
     stored->flat = effect.flat;
-    stored->place = 0;
-    if (write != NULL && object->worded &&
-        film_fingerprint_attribute(owner, write, &place, &word)) {
-        stored->place = place + 1;
+}
+
+/* The word of an attribute; the object may have died and another taken its place. */
+static void
+store_word(const film_stored *stored)
+{
+    film_object_way *way = film_objects_find_way(stored->address);
+
+    if (way != NULL && (way->quick & FILM_QUICK_WORDED) != 0 &&
+        film_quick_record(way) + 1 == stored->quick) {
+        film_object_of_way(way)->words[stored->place] = stored->delta;
     }
 }
 
@@ -275,17 +317,27 @@ film_capture_stored(const film_stored *stored)
 {
     film_object *object;
 
+    if (stored->quick != 0) {
+        store_word(stored);
+        return;
+    }
     if (stored->address == NULL ||
         (object = film_objects_find(stored->address)) == NULL ||
         object->serial != stored->serial || !object->compared) {
         return;
     }
-    object->fingerprint += stored->delta;
-    if (object->worded && stored->place != 0) {
-        object->words[stored->place - 1] += stored->delta;
+    if (!stored->known) {
+        object->unsure = true;
+        object->stale = true;
+        return;
+    }
+    if (object->worded) {
+        object->fingerprint = film_object_fingerprint(object) + stored->delta;
+        object->worded = false;
+        film_objects_renew_quick(object);
     }
     else {
-        object->worded = false;
+        object->fingerprint += stored->delta;
     }
     if (object->dict) {
         object->version = 0;

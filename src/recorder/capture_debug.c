@@ -258,7 +258,7 @@ debug_store(film_context *Py_UNUSED(context), PyObject *args)
     }
     Py_DECREF(result);
     film_capture_stored(&stored);
-    return PyBool_FromLong(stored.address != NULL);
+    return PyBool_FromLong(stored.address != NULL && stored.known);
 }
 
 static PyObject *
@@ -266,13 +266,14 @@ debug_read(film_context *Py_UNUSED(context), PyObject *args)
 {
     static film_write write; /* kept: its cache is tried too */
     PyObject *owner = PyTuple_GET_ITEM(args, 1), *value;
-    bool via;
+    film_kept kept;
 
     if (write.name != PyTuple_GET_ITEM(args, 2)) {
         write = (film_write){.name = PyTuple_GET_ITEM(args, 2)};
     }
-    value = film_attribute_read(&write, owner, &via);
-    return Py_BuildValue("(Oi)", value == NULL ? Py_None : value, (int)via);
+    value = film_attribute_read(&write, owner, &kept);
+    return Py_BuildValue("(Oi)", value == NULL ? Py_None : value,
+                         (int)(kept == FILM_KEPT_VIA));
 }
 
 static PyObject *

@@ -52,6 +52,8 @@ typedef struct film_type {
     uint8_t content;  /* film_content */
     bool heap;
     bool dies_in_sight; /* film_type_dies_in_sight */
+    bool plain;         /* a builtin container, or a class made of one that has
+                           replaced none of its methods */
     bool own_items;     /* a __setitem__ or __delitem__ written in Python */
     uint16_t slot_count;
     film_slot *slots; /* owned */

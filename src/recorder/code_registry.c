@@ -485,6 +485,7 @@ film_code_register(PyCodeObject *code, const film_frame *frame)
     }
     if (known != NULL) {
         known->first = film_code_first_unit(code);
+        known->has_namespace = (code->co_flags & CO_OPTIMIZED) == 0;
         known->suspends =
             (code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) != 0;
         known->code = code;

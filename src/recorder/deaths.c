@@ -121,20 +121,29 @@ find_heap_dealloc(void)
 }
 
 bool
-film_type_dies_in_sight(const PyTypeObject *type)
+film_type_dies_in_sight(const PyTypeObject *type, bool is_deque)
 {
     const PyTypeObject *base = type;
 
     if (the_listener == NULL || the_heap_dealloc == NULL ||
-        (type->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0 ||
         type->tp_alloc != PyType_GenericAlloc || type->tp_itemsize != 0 ||
         (type->tp_free != PyObject_GC_Del && type->tp_free != PyObject_Free)) {
         return false;
     }
+    if (base == &PySet_Type || base == &PyFrozenSet_Type ||
+        base == &PyByteArray_Type || is_deque) {
+        return true;
+    }
+    if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0) {
+        return false;
+    }
+    /* The free lists are for exact lists and dicts. */
     while (base != NULL && base->tp_dealloc == the_heap_dealloc) {
         base = base->tp_base;
     }
-    return base == &PyBaseObject_Type;
+    return base == &PyBaseObject_Type || base == &PyList_Type || base == &PyDict_Type ||
+           base == &PySet_Type || base == &PyFrozenSet_Type ||
+           base == &PyByteArray_Type;
 }
 
 bool

@@ -7,8 +7,8 @@
  * it was. A block that is not watched costs one load and one jump.
  *
  * Others may put their hooks over ours, or put back an allocator they saw before us:
- * film_deaths_are_seen notices. Lists, dicts and tuples have free lists: they are never
- * watched.
+ * film_deaths_are_seen notices. Exact lists, dicts and tuples have free lists: they are
+ * never watched.
  * Threads: the holder of the GIL, as the object allocator demands.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_RECORDER_DEATHS_H
@@ -49,9 +49,9 @@ film_deaths_are_seen(void)
 }
 
 /* True for types whose instances all come from the object allocator and go straight
- * back to it. */
+ * back to it. is_deque: the type is collections.deque itself. */
 bool
-film_type_dies_in_sight(const PyTypeObject *type);
+film_type_dies_in_sight(const PyTypeObject *type, bool is_deque);
 
 static inline uint8_t *
 film_watched_count(const PyObject *object)

@@ -365,31 +365,12 @@ film_fingerprint_words(PyObject *instance, uint64_t *words)
     return true;
 }
 
-bool
-film_fingerprint_attribute(PyObject *instance, const film_write *write, uint32_t *place,
-                           uint64_t *word)
+uint64_t
+film_fingerprint_item(PyObject *value, uint64_t place)
 {
-    const film_type *type = film_type_of(Py_TYPE(instance));
     film_walk walk = {.left = 1};
-    film_pairs pairs;
 
-    if (write->value_offset >= 0) {
-        for (*place = 0; *place < type->slot_count; ++*place) {
-            if (type->slots[*place].offset == write->value_offset) {
-                *word = member_word(&walk, instance, type, *place);
-                return true;
-            }
-        }
-        return false;
-    }
-    if (write->value_index < 0 || !inline_pairs(instance, &pairs) ||
-        write->value_index >= pairs.count ||
-        pairs.texts[write->value_index].me_key != write->name) {
-        return false;
-    }
-    *place = type->slot_count + (uint32_t)write->value_index;
-    *word = attribute_word(&walk, &pairs, write->value_index);
-    return *place < FILM_WORDS;
+    return placed(item_word(&walk, value, 0), place);
 }
 
 static uint64_t

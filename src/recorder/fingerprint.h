@@ -10,7 +10,6 @@
 #include "recorder/compat.h"
 
 #include "recorder/capture_types.h"
-#include "recorder/plan.h"
 
 /* What one value may cost, in items looked at (2 ns or so; writing one costs as much as
  * FILM_WRITTEN_ITEM): a fingerprint at most FILM_FINGERPRINT_ITEMS, all fingerprints,
@@ -47,11 +46,10 @@ film_fingerprint_of(PyObject *object, film_content content, uint32_t levels);
 bool
 film_fingerprint_words(PyObject *instance, uint64_t *words);
 
-/* The same for the attribute that `write` has just written and film_attribute_read has
- * just found: *place among the words. False: as above. */
-bool
-film_fingerprint_attribute(PyObject *instance, const film_write *write, uint32_t *place,
-                           uint64_t *word);
+/* The same for one attribute: `place` is the address of its name, or the number of the
+ * member of __slots__, from 1 on. */
+uint64_t
+film_fingerprint_item(PyObject *value, uint64_t place);
 
 /* A hash of the addresses in a list, 1 or more, without a look at what is there: ten
  * times quicker. The same addresses are the same objects while the list holds them; of

@@ -16,7 +16,7 @@
 
 #define WAYS FILM_OBJECT_WAYS
 #define FIRST_OBJECTS 1024u
-#define MOST_OBJECTS (1u << 17) /* 8 + 192 bytes each: 25 MiB */
+#define MOST_OBJECTS (1u << 17) /* 16 + 192 bytes each: 26 MiB */
 
 _Static_assert(sizeof(film_object) <= 192, "the object table outgrows its bound");
 
@@ -30,20 +30,30 @@ film_capture_counts film_the_capture_counts;
 static bool
 allocate(size_t capacity)
 {
-    table.addresses = aligned_alloc(64, capacity * sizeof(*table.addresses));
-    table.objects = malloc(capacity * sizeof(*table.objects));
-    if (table.addresses == NULL || table.objects == NULL) {
-        free(table.addresses);
+    table.ways = aligned_alloc(64, capacity * sizeof(*table.ways));
+    table.objects = aligned_alloc(64, capacity * sizeof(*table.objects));
+    if (table.ways == NULL || table.objects == NULL) {
+        free(table.ways);
         free(table.objects);
-        table.addresses = NULL;
+        table.ways = NULL;
         table.objects = NULL;
         table.capacity = 0;
         return false;
     }
-    memset(table.addresses, 0, capacity * sizeof(*table.addresses));
+    memset(table.ways, 0, capacity * sizeof(*table.ways));
     table.capacity = capacity;
-    table.shift = 64u - (unsigned)__builtin_ctzll(capacity / WAYS);
+    table.shift = 64u - (unsigned)__builtin_ctzll(capacity);
     return true;
+}
+
+/* True when it was asked for since the last time somebody had to go. */
+static bool
+was_used(film_object_way *way)
+{
+    bool used = (way->quick & FILM_QUICK_USED) != 0;
+
+    way->quick &= ~FILM_QUICK_USED;
+    return used;
 }
 
 /* The way an object goes to: a free one, or the one that was not seen for the longest
@@ -51,53 +61,53 @@ allocate(size_t capacity)
 static size_t
 choose_way(const PyObject *object, bool *free_way)
 {
-    size_t bucket = film_objects_bucket(object), oldest = SIZE_MAX;
-    uint32_t age = 0;
+    size_t place = film_objects_place(object), oldest = SIZE_MAX;
+    uint64_t age = 0;
 
     *free_way = true;
-    for (size_t way = bucket; way < bucket + WAYS; way++) {
-        const film_object *other = &table.objects[way];
-
-        if (table.addresses[way] == NULL) {
-            return way;
-        }
-        if (!other->busy && (oldest == SIZE_MAX || table.clock - other->seen > age)) {
-            oldest = way;
-            age = table.clock - other->seen;
+    for (size_t number = 0; number < WAYS; number++) {
+        if (table.ways[place ^ number].address == NULL) {
+            return place ^ number;
         }
     }
     *free_way = false;
+    for (size_t number = 0; number < WAYS; number++) {
+        size_t way = place ^ number;
+        uint64_t here = (uint64_t)(table.clock - table.objects[way].seen) + 1;
+
+        if (was_used(&table.ways[way])) {
+            here = 1;
+        }
+        if (!table.objects[way].busy && here > age) {
+            oldest = way;
+            age = here;
+        }
+    }
     return oldest;
 }
 
 static void
 double_table(void)
 {
-    const PyObject **addresses = table.addresses;
-    film_object *objects = table.objects;
-    size_t capacity = table.capacity;
-    unsigned shift = table.shift;
+    film_object_table old = table;
 
-    if (!allocate(capacity * 2)) {
-        table.addresses = addresses;
-        table.objects = objects;
-        table.capacity = capacity;
-        table.shift = shift;
+    if (!allocate(old.capacity * 2)) {
+        table = old;
         return;
     }
     /* A bucket's objects go to two new buckets: there is room for all. */
-    for (size_t way = 0; way < capacity; way++) {
+    for (size_t way = 0; way < old.capacity; way++) {
         bool free_way;
 
-        if (addresses[way] != NULL) {
-            size_t to = choose_way(addresses[way], &free_way);
+        if (old.ways[way].address != NULL) {
+            size_t to = choose_way(old.ways[way].address, &free_way);
 
-            table.addresses[to] = addresses[way];
-            table.objects[to] = objects[way];
+            table.ways[to] = old.ways[way];
+            table.objects[to] = old.objects[way];
         }
     }
-    free(addresses);
-    free(objects);
+    free(old.ways);
+    free(old.objects);
 }
 
 /* A way for an address that is not in the table; NULL: all of its bucket are busy. */
@@ -117,11 +127,35 @@ add(const PyObject *object)
     if (!free_way) {
         film_the_capture_counts.evicted++;
         if (table.objects[way].sure && film_deaths_are_seen()) {
-            film_deaths_forget(table.addresses[way]);
+            film_deaths_forget(table.ways[way].address);
         }
     }
-    table.addresses[way] = object;
+    table.ways[way] = (film_object_way){.address = object};
+    table.clock++;
     return &table.objects[way];
+}
+
+void
+film_objects_renew_quick(film_object *object)
+{
+    film_object_way *way = &table.ways[object - table.objects];
+
+    way->quick = 0;
+    /* In a ring the record may be dropped: see film_record_is_kept. */
+    if (film_the_session.options.ring_bytes == 0 && object->whole && object->sure &&
+        object->record != 0 && object->record - 1 <= FILM_QUICK_RECORD) {
+        way->quick = film_quick_type(way->address->ob_type) | (object->record - 1) |
+                     (object->worded ? FILM_QUICK_WORDED : 0) |
+                     (object->holding != 0 ? FILM_QUICK_HOLDS : 0);
+    }
+}
+
+void
+film_objects_set_record(film_object *object, uint64_t record, bool whole)
+{
+    object->record = record;
+    object->whole = whole;
+    film_objects_renew_quick(object);
 }
 
 static void
@@ -141,7 +175,7 @@ on_death(const PyObject *object)
     if (entry == NULL || !entry->sure) {
         return false;
     }
-    table.addresses[entry - table.objects] = NULL;
+    table.ways[entry - table.objects] = (film_object_way){0};
     return true;
 }
 
@@ -150,8 +184,8 @@ static void
 forget_the_sure(void)
 {
     for (size_t way = 0; way < table.capacity; way++) {
-        if (table.addresses[way] != NULL && table.objects[way].sure) {
-            table.addresses[way] = NULL;
+        if (table.ways[way].address != NULL && table.objects[way].sure) {
+            table.ways[way] = (film_object_way){0};
         }
     }
     (void)film_deaths_begin(on_death);
@@ -178,6 +212,7 @@ renew(PyObject *object, film_object *entry)
     if (sure && !watched) {
         film_deaths_watch(object);
     }
+    table.ways[entry - table.objects].quick = 0;
     *entry = (film_object){.serial = ++film_the_capture_counts.objects,
                            .type = film_type_word(Py_TYPE(object)),
                            .sure = sure || watched,
@@ -206,7 +241,7 @@ film_objects_see(film_context *context, PyObject *object, const film_holder *hol
     if (FILM_LIKELY(entry != NULL && entry->type == film_type_word(Py_TYPE(object)) &&
                     film_place_proves_slot(context, entry, object, holder))) {
         *known = true;
-        entry->seen = ++table.clock;
+        entry->seen = table.clock;
         return entry;
     }
     *known = entry != NULL && entry->type == film_type_word(Py_TYPE(object)) &&
@@ -216,7 +251,7 @@ film_objects_see(film_context *context, PyObject *object, const film_holder *hol
         entry = renew(object, entry);
     }
     if (entry != NULL) {
-        entry->seen = ++table.clock;
+        entry->seen = table.clock;
         if (entry->sure) {
             film_capture_vacate(holder);
         }
@@ -241,9 +276,9 @@ film_objects_end(void)
 {
     film_deaths_end();
     film_told_end();
-    free(table.addresses);
+    free(table.ways);
     free(table.objects);
-    table.addresses = NULL;
+    table.ways = NULL;
     table.objects = NULL;
     table.capacity = 0;
 }

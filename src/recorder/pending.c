@@ -66,15 +66,17 @@ read_attribute(film_context *context, const film_frame *frame, film_write *write
     PyObject *owner = stack_item(frame, write, 1);
     film_holder holder = {.kind = FILM_HOLDER_NONE};
     uint8_t *end;
-    bool via = false;
+    film_kept kept = FILM_KEPT_ELSEWHERE;
+    bool via;
 
     pending->form = FILM_SET_ATTRIBUTE;
     pending->number = film_write_name_id(write);
     end = film_capture_owner(context, owner, &holder, pending->tokens);
     pending->deletes = write->kind == FILM_DELETE_STACK_ATTRIBUTE;
     if (owner != NULL) {
-        (void)film_attribute_read(write, owner, &via);
+        (void)film_attribute_read(write, owner, &kept);
     }
+    via = kept == FILM_KEPT_VIA;
     if (via) {
         pending->form = FILM_SET_ATTRIBUTE_VIA;
     }
@@ -103,7 +105,8 @@ cover(film_stack_entry *entry, const film_write *write)
     for (uint32_t index = 0;
          region->change_count <= FILM_REGION_CHANGES && index < region->change_count;
          index++) {
-        if (region->changes[index].place == write->place) {
+        if (region->changes[index].place == write->place &&
+            !region->changes[index].spreads) {
             entry->covered |= (uint8_t)(1u << index);
         }
     }
@@ -206,10 +209,6 @@ read_item(film_context *context, film_stack_entry *entry, const store_items *ite
     if (items->is_slice || (owner != NULL && film_items_are_overridden(owner))) {
         pending->form = FILM_SET_ITEM_VIA;
     }
-    else if (owner != NULL && key != NULL && film_value_is_builtin(owner) &&
-             film_value_is_builtin(key)) {
-        cover(entry, write);
-    }
     if (items->is_slice) {
         end = put_slice(items, end);
     }
@@ -222,6 +221,11 @@ read_item(film_context *context, film_stack_entry *entry, const store_items *ite
     }
     if (!items->is_slice) {
         film_capture_expect(owner, NULL, key, value, &pending->stored);
+    }
+    if (pending->form == FILM_SET_ITEM && owner != NULL && key != NULL &&
+        film_value_is_builtin(owner) && film_value_is_builtin(key) &&
+        (pending->stored.address == NULL || pending->stored.known)) {
+        cover(entry, write);
     }
     pending->length = (uint8_t)(end - pending->tokens);
 }

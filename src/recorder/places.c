@@ -12,6 +12,23 @@
 #define PROOF_STEPS 4u /* owners of owners */
 #define SEARCHED_ITEMS 64
 #define SEARCHED_FRAMES 8
+#define NAMESPACES 256u
+
+/* How often code has begun in a namespace, by its address: the stamp of its names. */
+static uint32_t namespaces[NAMESPACES];
+
+static inline uint32_t *
+namespace_count(const PyObject *dict)
+{
+    return &namespaces[(((uint64_t)(uintptr_t)dict >> 4) * 0x9e3779b1u >> 16) %
+                       NAMESPACES];
+}
+
+void
+film_place_renew(const PyObject *dict)
+{
+    (*namespace_count(dict))++;
+}
 
 /* --- proofs -------------------------------------------------------------------------
  */
@@ -34,7 +51,7 @@ slot_is_told(const film_stack_entry *entry, const film_slot_place *place,
              const PyObject *address)
 {
     if (!is_in_entry(entry, place->slot)) {
-        return film_told_is(film_told_slot_key(place->frame, place->slot), address);
+        return film_told_is(film_told_slot_key(place->frame, place->slot), address, 0);
     }
     return entry->told[place->slot] ==
            film_slot_word(place->frame, place->slot, address);
@@ -50,7 +67,7 @@ entry_holds(const film_stack_entry *entry, const film_slot_place *place,
     if (FILM_UNLIKELY(place->is_cell)) {
         return value != NULL && Py_TYPE(value) == &PyCell_Type &&
                ((PyCellObject *)value)->ob_ref == address &&
-               film_told_is(film_told_key(value, NULL), address);
+               film_told_is(film_told_key(value, NULL), address, 0);
     }
     return value == address && slot_is_told(entry, place, address);
 }
@@ -189,26 +206,28 @@ edition_holds(const film_object *owner, const film_held_place *place,
     }
     content = (film_content)film_type_of(Py_TYPE(value))->content;
     return film_fingerprint_of(value, content, object->levels).word ==
-           object->fingerprint;
+           film_object_fingerprint(object);
 }
 
 static bool
 held_holds(film_context *context, film_object *object, const PyObject *address,
            unsigned steps)
 {
-    const film_held_place *place = &object->held;
+    film_held_place *place = &object->held;
     film_object *owner;
 
     if (place->kind == FILM_HOLDER_NONE || steps == 0) {
         return false;
     }
     if (place->kind == FILM_HOLDER_NAMESPACE) {
-        return film_told_is(place->key, address) &&
+        return place->owner_serial == *namespace_count(place->owner) &&
+               film_told_is(place->key, address, place->owner_serial) &&
                namespace_is_alive(context, place->owner) &&
                PyDict_Check(place->owner) &&
                film_dict_holds(place->owner, place->hint, address);
     }
-    if (place->kind == FILM_HOLDER_ATTRIBUTE && !film_told_is(place->key, address)) {
+    if (place->kind == FILM_HOLDER_ATTRIBUTE &&
+        !film_told_is(place->key, address, place->owner_serial)) {
         return false;
     }
     owner = film_objects_find(place->owner);
@@ -221,6 +240,9 @@ held_holds(film_context *context, film_object *object, const PyObject *address,
         return false;
     }
     if (place->kind == FILM_HOLDER_ATTRIBUTE) {
+        if (place->hint < 0) { /* it was told before it was stored */
+            place->hint = film_attribute_hint(place->owner, NULL, address);
+        }
         return film_attribute_holds(place->owner, place->hint, address);
     }
     return item_is_in(place->owner,
@@ -300,11 +322,11 @@ put_slot(film_context *context, film_object *object, const PyObject *address,
         if (cell == NULL) {
             return;
         }
-        film_told_put(film_told_key(cell, NULL), address);
+        film_told_put(film_told_key(cell, NULL), address, 0);
         object->cell = (uint16_t)film_told_key(cell, NULL);
     }
     else if (!is_in_entry(entry, place.slot)) {
-        film_told_put(film_told_slot_key(place.frame, place.slot), address);
+        film_told_put(film_told_slot_key(place.frame, place.slot), address, 0);
     }
     else {
         entry->told[place.slot] = film_slot_word(place.frame, place.slot, address);
@@ -321,6 +343,17 @@ put_slot(film_context *context, film_object *object, const PyObject *address,
     }
 }
 
+/* What film_holding_bit says of the attribute found by this hint. */
+static uint16_t
+holding_bits(int32_t hint)
+{
+    if (hint == FILM_HINT_NONE) {
+        return UINT16_MAX;
+    }
+    return hint >= FILM_HINT_SLOT ? film_holding_bit(hint - FILM_HINT_SLOT, 0)
+                                  : film_holding_bit(-1, hint);
+}
+
 static void
 put_held(film_context *context, film_object *object, const PyObject *address,
          const film_holder *holder)
@@ -335,6 +368,7 @@ put_held(film_context *context, film_object *object, const PyObject *address,
         if (!PyDict_Check(holder->owner)) {
             return;
         }
+        place.owner_serial = *namespace_count(holder->owner);
         place.hint = film_dict_hint(holder->owner, holder->name, address);
     }
     else {
@@ -352,11 +386,16 @@ put_held(film_context *context, film_object *object, const PyObject *address,
     }
     if (holder->kind != FILM_HOLDER_ITEM) {
         place.key = film_told_key(holder->owner, holder->name);
-        film_told_put(place.key, address);
+        film_told_put(place.key, address, place.owner_serial);
     }
-    /* An older one that still holds is as good as any. */
-    if (object->held.kind == FILM_HOLDER_ATTRIBUTE &&
-        holder->kind == FILM_HOLDER_ITEM &&
+    if (holder->kind == FILM_HOLDER_ATTRIBUTE) {
+        film_object *owner = film_objects_find(holder->owner);
+
+        owner->holding |= holding_bits(place.hint);
+        film_objects_renew_quick(owner);
+    }
+    /* An older one that still holds will mostly live longer. */
+    if (object->held.kind != FILM_HOLDER_NONE && object->held.owner != place.owner &&
         held_holds(context, object, address, PROOF_STEPS)) {
         return;
     }
@@ -381,7 +420,7 @@ cell_proves(const film_context *context, const film_object *object,
         return false;
     }
     key = film_told_key(cell, NULL);
-    return object->cell == (uint16_t)key && film_told_is(key, address);
+    return object->cell == (uint16_t)key && film_told_is(key, address, 0);
 }
 
 void
@@ -396,8 +435,8 @@ film_objects_vacate(const film_holder *holder)
             holder->entry->told[holder->slot] = 0;
         }
         else {
-            film_told_put(film_told_slot_key(holder->entry->serial, holder->slot),
-                          NULL);
+            film_told_put(film_told_slot_key(holder->entry->serial, holder->slot), NULL,
+                          0);
         }
         break;
     case FILM_HOLDER_CELL:
@@ -405,14 +444,14 @@ film_objects_vacate(const film_holder *holder)
             PyObject *cell = cell_of(holder);
 
             if (cell != NULL) {
-                film_told_put(film_told_key(cell, NULL), NULL);
+                film_told_put(film_told_key(cell, NULL), NULL, 0);
             }
         }
         break;
     case FILM_HOLDER_ATTRIBUTE:
     case FILM_HOLDER_NAMESPACE:
         if (holder->owner != NULL) {
-            film_told_put(film_told_key(holder->owner, holder->name), NULL);
+            film_told_put(film_told_key(holder->owner, holder->name), NULL, 0);
         }
         break;
     case FILM_HOLDER_NONE:
@@ -421,12 +460,47 @@ film_objects_vacate(const film_holder *holder)
     }
 }
 
+/* The variable, name or attribute itself was last told to hold the object, and shows it
+ * now. */
+static bool
+holder_proves(film_context *context, const film_holder *holder, const PyObject *value)
+{
+    film_slot_place place;
+    film_object *owner;
+
+    switch (holder->kind) {
+    case FILM_HOLDER_SLOT:
+        if (holder->entry == NULL || holder->slot > 0xfff) {
+            return false;
+        }
+        place = (film_slot_place){.frame = holder->entry->serial,
+                                  .slot = holder->slot & 0xfff};
+        return entry_holds(holder->entry, &place, value);
+    case FILM_HOLDER_NAMESPACE:
+        return holder->owner != NULL &&
+               film_told_is(film_told_key(holder->owner, holder->name), value,
+                            *namespace_count(holder->owner));
+    case FILM_HOLDER_ATTRIBUTE:
+        owner = holder->owner == NULL ? NULL : film_objects_find(holder->owner);
+        return owner != NULL &&
+               film_told_is(film_told_key(holder->owner, holder->name), value,
+                            owner->serial & 0xffffffffffff) &&
+               is_proven(context, owner, holder->owner, PROOF_STEPS);
+    case FILM_HOLDER_NONE:
+    case FILM_HOLDER_CELL:
+    case FILM_HOLDER_ITEM:
+        break;
+    }
+    return false;
+}
+
 bool
 film_place_proves(film_context *context, film_object *object, PyObject *value,
                   const film_holder *holder)
 {
     return (holder->in_flight && context->returned == value) ||
            is_proven(context, object, value, PROOF_STEPS) ||
+           holder_proves(context, holder, value) ||
            (holder->kind == FILM_HOLDER_CELL && holder->entry != NULL &&
             cell_proves(context, object, value, holder));
 }

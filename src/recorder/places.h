@@ -64,6 +64,11 @@ void
 film_place_put(film_context *context, film_object *object, PyObject *value,
                const film_holder *holder);
 
+/* Code begins to run in `dict` as its namespace: it may be a new one at the address of
+ * one that is gone. */
+void
+film_place_renew(const PyObject *dict);
+
 /* `value` was seen on the way to something it owns: if a global of the running frame
  * holds it, that is its place. */
 void

@@ -95,6 +95,11 @@ film_draft_slot_name(const film_draft *draft, uint32_t slot);
 bool
 film_draft_find_regions(film_draft *draft);
 
+/* True for an instruction from which the interpreter may go straight into another
+ * frame. Code entered by way of C (finalisers, setters) is told apart at run time. */
+bool
+film_draft_may_enter(const film_instruction *instruction);
+
 /* plan_touch.c: what the region loads and may change in place, in the arena. */
 bool
 film_draft_find_touches(film_draft *draft, const film_flow_region *flow,

@@ -213,6 +213,33 @@ receiver_of(const film_draft *draft, uint32_t index, const film_instruction *cal
     }
 }
 
+/* True for `o.__dict__`. */
+static bool
+is_attributes_dict(const film_draft *draft, uint32_t origin)
+{
+    const film_instruction *load =
+        origin == FILM_NONE
+            ? NULL
+            : &draft->bytecode.instructions[origin & ~FILM_ORIGIN_FIRST];
+
+    return load != NULL && load->form == FILM_FORM_LOAD_ATTRIBUTE &&
+           PyUnicode_CompareWithASCIIString(film_draft_name(draft, load->arg),
+                                            "__dict__") == 0;
+}
+
+/* Where the function that is called lies in localsplus, below the NULL that some
+ * versions have there. */
+static uint16_t
+callee_slot(const film_draft *draft, const film_instruction *call)
+{
+    int32_t position = call->depth - call->above_callee - 2;
+
+    if (call->form != FILM_FORM_CALL || call->above_callee < 0 || position < 0) {
+        return FILM_PLAN_NO_PLACE;
+    }
+    return (uint16_t)(draft->bytecode.code->co_nlocalsplus + position);
+}
+
 /* Notes the instruction if it may change an object in place; its receiver is one of the
  * touches found before. */
 static void
@@ -220,7 +247,7 @@ note_change(const film_draft *draft, uint32_t index, film_region *region)
 {
     const film_instruction *here = &draft->bytecode.instructions[index];
     const film_instruction *callee = callee_of(draft, index);
-    film_change change = {.place = here->place};
+    film_change change = {.place = here->place, .callee = callee_slot(draft, here)};
     film_touched touched;
     uint32_t receiver;
 
@@ -229,7 +256,9 @@ note_change(const film_draft *draft, uint32_t index, film_region *region)
         return;
     }
     receiver = receiver_of(draft, index, callee, &change);
-    if (receiver != FILM_NONE && resolve(draft, receiver, false, &touched)) {
+    change.spreads = is_attributes_dict(draft, receiver);
+    if (receiver != FILM_NONE && !change.spreads &&
+        resolve(draft, receiver, false, &touched)) {
         size_t found = find_touched(draft, &touched);
 
         change.receiver =
@@ -261,10 +290,12 @@ find_changes(const film_draft *draft, const film_flow_region *flow, film_region 
     bool loops = false;
 
     region->change_count = 0;
+    /* In the order of their places. */
     for (uint32_t state = 0; state < flow->state_count; state++) {
         uint32_t index = draft->reaches[flow->states + state].index;
         const film_instruction *here = &draft->bytecode.instructions[index];
 
+        region->early_change |= region->change_count != 0 && film_draft_may_enter(here);
         note_change(draft, index, region);
         if ((here->traits & FILM_OP_BACKWARD) != 0 && here->jump != FILM_NONE) {
             loops = loops || reaches(draft, flow, here->jump);
@@ -272,6 +303,7 @@ find_changes(const film_draft *draft, const film_flow_region *flow, film_region 
     }
     if (loops && region->change_count != 0) {
         region->change_count = UINT8_MAX;
+        region->early_change = true;
     }
 }
 
@@ -338,6 +370,11 @@ film_draft_find_touches(film_draft *draft, const film_flow_region *flow,
         return true; /* nothing is compared */
     }
     if (!add_loads(draft, flow) || draft->touched_count >= UINT16_MAX) {
+        return false;
+    }
+    region->changes =
+        film_draft_keep(draft, FILM_REGION_CHANGES, sizeof(film_change));
+    if (region->changes == NULL) {
         return false;
     }
     find_changes(draft, flow, region);

@@ -56,7 +56,7 @@ def main():
 main()
 """
 
-TURNS = 40_000
+TURNS = 70_000
 TEXT = "the one text that stays the same, which is longer than a token holds"
 
 

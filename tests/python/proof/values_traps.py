@@ -500,4 +500,63 @@ TRAPS = {
             del m
         exec("q = 1; r = [q]; r.append(2)")
         """,
+    "changes_within_calls": """
+        class K:
+            def __init__(self, v): self.v = v
+            def __lt__(self, o): return self.v < o.v
+        def key(v): return v
+        def look(): return 1
+        def f():
+            l = [3, 1, 2]
+            l.sort(key=K)
+            m = [3, 1, 2]
+            m.sort(key=key)
+            s = []
+            s.extend(map(K, [1])); look(); s.append(2); look()
+            d = {}
+            d.setdefault(1, K(2)); K(d.pop(1)); key(l.pop())
+            return l
+        f()
+        """,
+    "namespaces_at_one_address": """
+        def f():
+            for i in range(5):
+                exec(compile("x = [i]; x.append(1)", __file__, "exec"), {"i": i})
+                class C: x = [i]; x.append(2)
+        f()
+        """,
+    "keys_of_every_kind": """
+        class K:
+            def __init__(self, n): self.n = n
+            def __hash__(self): return 1
+            def __eq__(self, o): return self.n == o.n
+        def f(key):
+            d = {"k": 1}
+            d[key] = 2
+            del d["k"]
+            d.clear()
+            d[key] = [3]
+            d[key].append(4)
+            d.pop(key)
+            return d
+        for k in (frozenset((1,)), (1, (2, 3)), K(1), None, 1.5, f, frozenset((f,))): f(k)
+        """,
+    "held_by_two": """
+        class O: pass
+        def f(d):
+            for i in range(2):
+                pass; z = {k: v for k, v in d.items()}
+            d.setdefault("n", [0])[0] = 3
+            o = O(); p = O(); o.l = p.l = d["n"]
+            p.l = o.l = None
+            e = d["n"]
+            e.append(1)
+            o.l = p.l = [1]
+            o.l = None
+            p.l.append(2)
+            return d
+        f({"k": 1, "n": [1]})
+        l = [1]; z = l; z = 1
+        l.append(2)
+        """,
 }
