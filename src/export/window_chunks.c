@@ -258,6 +258,10 @@ note_event(gathering *at, const film_event *event, film_chunk_header *header)
         header->lost += event->count;
     }
     film_summary_note_depth(&at->summary, &at->state);
+    film_token_facts_note(&at->columns.facts, event);
+    if (event->value != 0 && event->value - 1 < at->columns.facts.lowest) {
+        at->columns.facts.lowest = event->value - 1;
+    }
     if (header->count++ == 0) {
         header->first_tick = at->state.tick;
     }
