@@ -48,27 +48,12 @@ render_function(film_output *output, const film_reader *reader, const film_code 
     }
 }
 
-/* Files below the program's working directory are shown relative to it. */
-static film_text
-short_file(const film_reader *reader, film_text file)
-{
-    const char *folder = film_reader_meta(reader, "cwd");
-    size_t length = folder == NULL ? 0 : strlen(folder);
-
-    if (length > 1 && file.length > length + 1 && file.data[length] == '/' &&
-        memcmp(file.data, folder, length) == 0) {
-        file.data += length + 1;
-        file.length -= length + 1;
-    }
-    return file;
-}
-
 static void
 render_place(film_output *output, const film_reader *reader, const film_code *code)
 {
     if (code != NULL) {
         FILM_OUTPUT_LITERAL(output, "  ");
-        film_output_display(output, short_file(reader, code->file));
+        film_output_display(output, film_short_file(reader, code->file));
         film_output_byte(output, ':');
         film_output_u64(output, code->first_line);
     }

@@ -96,3 +96,15 @@ def test_xml_tells_the_ends_of_calls_that_began_before(runner):
     ]
     ends = [int(item.get("event")) for item in part.iter("return")]
     assert ends == sorted(int(item.get("event")) for item in whole.iter("return"))
+
+
+def test_files_of_installed_packages_are_short(runner):
+    runner.write("def f():\n    return 1\n", "env/lib/site-packages/pack/part.py")
+    runner.write("", "env/lib/site-packages/pack/__init__.py")
+    result = runner.record(
+        "import sys\nsys.path.insert(0, sys.argv[1])\nimport pack.part\npack.part.f()\n",
+        str(runner.folder / "env/lib/site-packages"),
+        options=["--target", "pack"],
+    )
+    told = run_program("log", result.film).stdout
+    assert "run pack.part.f  pack/part.py:1\n" in told
