@@ -131,6 +131,7 @@ typedef struct film_change {
     uint16_t callee;   /* where the function lies in localsplus while it is called, or
                           one above; FILM_PLAN_NO_PLACE: not known */
     bool reads;        /* a method that changes no builtin container */
+    bool removes;      /* one that only takes items away */
     bool spreads;      /* o.__dict__[k] = v: what is stored to is a part of `o` */
 } film_change;
 

@@ -256,6 +256,9 @@ note_change(const film_draft *draft, uint32_t index, film_region *region)
         return;
     }
     receiver = receiver_of(draft, index, callee, &change);
+    change.removes = receiver != FILM_NONE && callee != NULL &&
+                     callee->form == FILM_FORM_LOAD_METHOD &&
+                     film_method_removes(film_draft_name(draft, callee->arg));
     change.spreads = is_attributes_dict(draft, receiver);
     if (receiver != FILM_NONE && !change.spreads &&
         resolve(draft, receiver, false, &touched)) {

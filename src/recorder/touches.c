@@ -9,18 +9,19 @@
 #define METHODS_LIMIT 16
 
 static bool
-tell_change(film_context *context, PyObject *value, const film_holder *holder)
+tell_change(film_context *context, PyObject *value, const film_holder *holder,
+            bool removes)
 {
-    uint8_t token[FILM_TOKEN_MAX], *end = token;
-    int64_t length_before;
-    bool cut;
+    uint8_t token[FILM_TOKEN_MAX], *end;
+    film_changed changed;
 
-    if (FILM_LIKELY(!film_capture_changed(context, value, holder, &end, &length_before,
-                                          &cut))) {
+    if (FILM_LIKELY(
+            !film_capture_changed(context, value, holder, removes, &changed))) {
         return true;
     }
+    end = film_token_put_value(token, FILM_TOKEN_VALUE, changed.record);
     return film_append_change(context->thread, token, (size_t)(end - token),
-                              length_before, cut);
+                              changed.length_before, changed.cut);
 }
 
 /* What calling this bound method may have changed. */
@@ -29,7 +30,7 @@ tell_self(film_context *context, PyObject *self)
 {
     film_holder holder = {.kind = FILM_HOLDER_NONE};
 
-    return tell_change(context, self, &holder);
+    return tell_change(context, self, &holder, false);
 }
 
 /* `table[i](x)`: a short list or tuple of bound methods. */
@@ -70,7 +71,7 @@ tell_touch(film_context *context, film_stack_entry *entry, const film_frame *fra
         !tell_methods(context, value)) {
         return false;
     }
-    return film_value_is_constant(value) || tell_change(context, value, &holder);
+    return film_value_is_constant(value) || tell_change(context, value, &holder, false);
 }
 
 /* A method was called: where its object is a builtin, only that one may have changed.
@@ -92,7 +93,8 @@ is_contained(film_context *context, film_stack_entry *entry, const film_frame *f
         return false;
     }
     *written = change->reads || film_value_is_constant(value) ||
-               tell_change(context, value, &holder);
+               tell_change(context, value, &holder,
+                           change->removes && entry->region->change_count == 1);
     return true;
 }
 
