@@ -117,8 +117,11 @@ typedef struct film_touch {
     film_write step[2]; /* name and cache of each attribute; for GLOBAL and NAME bases
                            the variable's name is in `name` */
     PyObject *name;
-    /* What it was last time, so that most lines need no lookup (observe.c's own). */
-    const void *seen;
+    /* Where the name was found in its dict last time, or that it was not there, so that
+     * most lines need no search (variables.c's own). */
+    const void *keys;      /* identity only: of the dict that had no such name */
+    Py_ssize_t keys_count; /* how many they were */
+    int32_t position;
 } film_touch;
 
 /* An instruction of a region that may change objects in place. Where a recorded

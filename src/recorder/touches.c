@@ -58,9 +58,16 @@ tell_touch(film_context *context, film_stack_entry *entry, const film_frame *fra
            film_touch *touch)
 {
     film_holder holder;
-    PyObject *value = film_touch_resolve(entry, frame, touch, &holder), *self;
+    PyObject *value, *self;
 
-    if (value == NULL) {
+    if (touch->base == FILM_WRITE_FAST && touch->depth == 0) {
+        value = film_frame_local(frame, touch->slot);
+        if (value == NULL || film_value_is_constant(value)) {
+            return true;
+        }
+    }
+    value = film_touch_resolve(entry, frame, touch, &holder);
+    if (value == NULL || Py_TYPE(value) == &PyFunction_Type) {
         return true;
     }
     if (FILM_UNLIKELY(Py_TYPE(value)->tp_call != NULL) &&
