@@ -70,7 +70,7 @@ film_capture_owner(film_context *context, PyObject *owner, const film_holder *ho
     if (object != NULL && !known && !object->sure && holder->kind == FILM_HOLDER_NONE) {
         film_place_adopt(context, object, owner);
     }
-    if (object != NULL && FILM_UNLIKELY(object->record == 0)) {
+    if (object != NULL && FILM_UNLIKELY(!film_record_is_kept(object->record))) {
         film_content content = (film_content)film_type_of(Py_TYPE(owner))->content;
         film_fingerprint fingerprint =
             film_fingerprint_of(owner, content, the_limits.depth);
