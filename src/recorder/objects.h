@@ -42,7 +42,7 @@ typedef struct film_slot_place {
 /* An attribute, an item, or a name in a namespace. */
 typedef struct film_held_place {
     PyObject *owner;            /* borrowed: read only once it is proven alive */
-    uint64_t owner_serial : 48; /* of a namespace: how often code has begun in it */
+    uint64_t owner_serial : 48; /* of a namespace: its stamp (places.c) */
     uint64_t kind : 8;          /* film_holder_kind; NONE: no place */
     uint64_t : 8;
     uint32_t key; /* hash of owner and name; for an item the owner's edition */
@@ -74,7 +74,8 @@ typedef struct film_object {
     bool dict : 1;
     uint16_t cell;               /* check word of the cell it was last told in */
     film_slot_place first, last; /* a proven one that lives long; the latest */
-    film_held_place held;
+    film_held_place held;        /* one that holds it for long; */
+    film_held_place also;        /* the latest */
 } film_object;
 
 static inline uint32_t

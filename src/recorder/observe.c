@@ -699,8 +699,9 @@ film_observe_call(film_context *context, const film_frame *frame, PyObject *code
         return false;
     }
     enter_region(entry, entry->plan->entry);
-    if (FILM_UNLIKELY(code->has_namespace)) {
-        film_place_renew(film_frame_names(frame));
+    if (FILM_UNLIKELY(code->has_namespace &&
+                      film_frame_names(frame) == film_frame_globals(frame))) {
+        film_place_renew(film_frame_globals(frame));
     }
     if (FILM_UNLIKELY(code->suspends)) {
         film_generators_put(frame, serial, code->id);

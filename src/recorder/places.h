@@ -64,8 +64,8 @@ void
 film_place_put(film_context *context, film_object *object, PyObject *value,
                const film_holder *holder);
 
-/* Code begins to run in `dict` as its namespace: it may be a new one at the address of
- * one that is gone. */
+/* Code begins to run in `dict` as its globals: they may be new ones at the address of
+ * some that are gone. */
 void
 film_place_renew(const PyObject *dict);
 

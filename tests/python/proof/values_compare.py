@@ -114,6 +114,7 @@ class Identities:
         self.object_of = {}
         self.serials = collections.defaultdict(set)
         self.learned = []  # since the last keep
+        self.secrets = set()  # taken out by their name, so everywhere from then on
 
     def check(self, serial, identity):
         if serial is None or identity is None:
@@ -149,7 +150,9 @@ def differs(model, value, identities, content=True, name=None):
     if text == UNBOUND:
         return None if value.get("text") == NOT_RECORDED else "it was unbound"
     if value.get("redacted"):
-        return None if hidden(name) else "redacted"
+        if hidden(name):
+            identities.secrets.add((kind, text))
+        return None if (kind, text) in identities.secrets else "redacted"
     if value.get("text") == NOT_RECORDED:
         return "not recorded"
     if short(value.get("type")) != short(kind):
