@@ -247,6 +247,11 @@ tell(film_context *context, film_stack_entry *entry, const film_frame *frame,
      film_write *write)
 {
     if (FILM_UNLIKELY(write->hidden)) {
+        if (write->kind == FILM_WRITE_FAST) {
+            /* What the comprehension's variable held may be gone. */
+            film_capture_vacate(&(film_holder){
+                .kind = FILM_HOLDER_SLOT, .entry = entry, .slot = write->slot});
+        }
         return true;
     }
     switch ((film_write_kind)write->kind) {
@@ -448,7 +453,6 @@ arrive(film_context *context, film_stack_entry *entry, const film_frame *frame,
             return false;
         }
     }
-    context->returned = NULL;
     return true;
 }
 
@@ -460,8 +464,12 @@ begin_region(film_context *context, film_stack_entry *entry, const film_frame *f
 
     enter_region(entry, region);
     if (FILM_UNLIKELY(region != NULL && region->before != NULL)) {
-        return film_pending_begin(context, entry, frame, region->before);
+        bool in_flight = is_in_flight(context, entry, region->before);
+
+        context->returned = NULL;
+        return film_pending_begin(context, entry, frame, region->before, in_flight);
     }
+    context->returned = NULL;
     return true;
 }
 

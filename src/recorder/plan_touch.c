@@ -189,6 +189,32 @@ is_harmless_function(const film_draft *draft, const film_instruction *load)
            film_dict_lookup(draft->wishes->globals, name) == NULL;
 }
 
+bool
+film_draft_may_change(const film_draft *draft, uint32_t index)
+{
+    const film_instruction *here = &draft->bytecode.instructions[index], *callee;
+    bool reads;
+
+    if (here->form == FILM_FORM_PRECALL && index + 1 < draft->bytecode.count) {
+        here = &draft->bytecode.instructions[++index];
+    }
+    if (here->form == FILM_FORM_BINARY) {
+        return here->bit;
+    }
+    if (here->form != FILM_FORM_CALL) {
+        return (here->traits & FILM_OP_CHANGES) != 0;
+    }
+    callee = callee_of(draft, index);
+    if (callee == NULL) {
+        return true;
+    }
+    if (callee->form == FILM_FORM_LOAD_METHOD) {
+        (void)film_method_is_contained(film_draft_name(draft, callee->arg), &reads);
+        return !reads;
+    }
+    return !is_harmless_function(draft, callee);
+}
+
 /* Where the object comes from that the instruction changes, if nothing else. */
 static uint32_t
 receiver_of(const film_draft *draft, uint32_t index, const film_instruction *callee,

@@ -525,6 +525,26 @@ TRAPS = {
                 class C: x = [i]; x.append(2)
         f()
         """,
+    "comprehensions_at_one_address": """
+        def f():
+            a = [len(k) for k in ([1] for _ in range(3))]
+            for i in range(4): b = [len(k) for k in ([i, j] for j in range(3))]
+            c = {len(k) for k in map(list, ("a", "b"))}; d = [k for k in ([i] for _ in (1, 2))]
+            return b
+        f(); f()
+        """,
+    "stored_and_changed": """
+        def f(n):
+            a = [n]; a.append(1); b = a; b += [2]; c = [x.append(3) for x in ([1], [2])]
+            for d in ([1], [2]): d.append(4); d.sort()
+            if (e := {}) is not None: e.update(k=1); e.setdefault("z", []).append(1)
+            g, h = [1], [2]; g.extend(h); h.clear(); i = [j := [0], j.append(1)]
+            with open(__file__) as k, open(__file__) as m: o = [k.mode]; o.pop()
+            return [p.pop() for p in ([1], [2, 3]) if p.append(5) is None]
+        f(1)
+        q = [1]; q.append(2); r = q; r.clear()
+        class C: s = [1]; s.append(2)
+        """,
     "keys_of_every_kind": """
         class K:
             def __init__(self, n): self.n = n
