@@ -60,7 +60,6 @@ enter_region(film_stack_entry *entry, film_region *region)
     entry->fresh = false;
     entry->dead = false;
     entry->unwinding = false;
-    entry->raised = 0;
 }
 
 /* The value stored is the result of the call that has just come back to this frame. */
@@ -527,7 +526,7 @@ tell_inside(film_context *context, film_stack_entry *entry, const film_frame *fr
     exit = film_exit_find(region->inner, region->inner_count, place);
     if (FILM_UNLIKELY(exit == NULL)) {
         /* 3.11: after an exception event the unwinding may still close generators
-         * while the frame shows the raise. */
+         * while the frame shows the raise; a RERAISE makes it show that again. */
         if (!entered || entry->raised != place + 1) {
             note_unknown_edge(entry, frame);
         }
@@ -537,47 +536,28 @@ tell_inside(film_context *context, film_stack_entry *entry, const film_frame *fr
                       entered ? exit->count_entered : exit->count);
 }
 
-/* What the method called at `place` changes, as film_change.receiver. */
-static uint32_t
-receiver_at(const film_region *region, uint32_t place)
-{
-    for (uint32_t index = 0; index < region->change_count; index++) {
-        if (region->changes[index].place == place) {
-            return region->changes[index].receiver;
-        }
-    }
-    return 0;
-}
-
 /* What the region may have changed in place before the instruction at `unit`, from
- * where a function is entered: what that changes is its own. Where it is not entered
- * straight from there, C code may be in the middle of a change (l.sort(key=f)): then
- * only what it has nothing to do with. */
+ * where a function is entered: what that changes is its own. */
 static bool
-tell_early_changes(film_context *context, film_stack_entry *entry, uint32_t unit,
-                   bool direct)
+tell_early_changes(film_context *context, film_stack_entry *entry, uint32_t unit)
 {
     const film_region *region = entry->region;
-    uint32_t place = instruction_of(entry->plan, unit), receiver;
+    uint32_t place = instruction_of(entry->plan, unit);
     bool written = true;
 
     if (region->change_count > FILM_REGION_CHANGES) {
-        return !direct || tell_all_touches(context, entry, entry->frame);
+        return tell_all_touches(context, entry, entry->frame);
     }
-    receiver = receiver_at(region, place);
     for (uint32_t index = 0; index < region->change_count && written; index++) {
         const film_change *change = &region->changes[index];
 
-        if (change->place >= place || (entry->covered >> index & 1) != 0 ||
-            (!direct && (change->receiver == 0 || change->receiver == receiver))) {
+        if (change->place >= place || (entry->covered >> index & 1) != 0) {
             continue;
         }
-        if (is_contained(context, entry, entry->frame, change, &written)) {
-            entry->covered |= (uint8_t)(1u << index);
-        }
-        else if (direct) {
+        if (!is_contained(context, entry, entry->frame, change, &written)) {
             return tell_all_touches(context, entry, entry->frame);
         }
+        entry->covered |= (uint8_t)(1u << index);
     }
     return written;
 }
@@ -600,7 +580,7 @@ film_observe_caller(film_context *context, const film_frame *callee)
     }
     unit = film_frame_unit(entry->frame, entry->first);
     return tell_inside(context, entry, entry->frame, unit, true) &&
-           (!region->early_change || tell_early_changes(context, entry, unit, direct));
+           (!region->early_change || tell_early_changes(context, entry, unit));
 }
 
 /* True when the function that is called there is the class of `self`: its __init__ is
@@ -707,6 +687,7 @@ film_observe_call(film_context *context, const film_frame *frame, PyObject *code
         return false;
     }
     enter_region(entry, entry->plan->entry);
+    entry->raised = 0;
     if (FILM_UNLIKELY(code->has_namespace &&
                       film_frame_names(frame) == film_frame_globals(frame))) {
         film_place_renew(film_frame_globals(frame));
@@ -811,9 +792,9 @@ film_observe_handled(film_context *context, uint32_t unit, uint32_t raised_at)
     }
     film_pending_drop(context, entry);
     enter_region(entry, region_at(entry->plan, unit));
-    if (raised_at != FILM_PLAN_NO_PLACE) {
-        entry->raised = (uint16_t)(instruction_of(entry->plan, raised_at) + 1);
-    }
+    entry->raised = raised_at == FILM_PLAN_NO_PLACE
+                        ? 0
+                        : (uint16_t)(instruction_of(entry->plan, raised_at) + 1);
 }
 
 bool

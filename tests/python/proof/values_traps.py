@@ -473,6 +473,26 @@ TRAPS = {
             try: h()
             except (NameError, IndexError): pass
         """,
+    "generators_die_in_a_reraise": """
+        def numbers(n):
+            try:
+                for i in range(n): yield i
+            finally: k = n
+        class M:
+            def __enter__(self): return 1
+            def __exit__(self, *a): v = 1
+        def fails(n): raise ValueError(n)
+        def f(l):
+            try:
+                for x in numbers(3):
+                    with M():
+                        b = 1; b = fails(1)
+                        c = 2
+            except ValueError as z:
+                G = 256; fails(l.append(3)); l[0] = 5
+        try: f([1])
+        except ValueError: pass
+        """,
     "left_by_reraise": """
         def f(d):
             try:
