@@ -378,8 +378,14 @@ is_contained(film_context *context, film_stack_entry *entry, const film_frame *f
     if (value == NULL || !film_value_is_builtin(value)) {
         return false;
     }
-    *written = change->reads || film_value_is_constant(value) ||
-               tell_change(context, value, &holder);
+    if (change->reads) {
+        *written = true;
+        return true;
+    }
+    if (film_value_is_constant(value) || PyTuple_Check(value)) {
+        return false; /* t[0].append(x): what is in it is changed */
+    }
+    *written = tell_change(context, value, &holder);
     return true;
 }
 

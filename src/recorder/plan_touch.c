@@ -18,6 +18,8 @@
 /* How much of the stack counts as loaded, from its top: what the call of this line can
  * have as arguments, not all that a large literal has put there. */
 #define STACK_LIMIT 16u
+/* How many instructions of its line are looked at before a point. */
+#define LOADS_BEFORE 64u
 
 static bool
 resolve_slot(const film_draft *draft, uint32_t slot, film_write_kind base,
@@ -361,12 +363,41 @@ add_item(film_draft *draft, uint32_t origin)
     return true;
 }
 
+/* What the line has loaded before a point at an instruction that may change it. */
+static bool
+add_loads_before(film_draft *draft, const film_flow_region *flow)
+{
+    const film_instruction *all = draft->bytecode.instructions;
+    uint32_t index = flow->index,
+             first = index < LOADS_BEFORE ? 0 : index - LOADS_BEFORE;
+
+    while (all[index].form == FILM_FORM_EXTENDED) {
+        index++;
+    }
+    if (!draft->points[flow->index] || !film_draft_may_change(draft, index)) {
+        return true;
+    }
+    /* Not out of a loop: each turn would look at what lies before it. */
+    for (index = flow->index; index > first && !all[index].is_target; index--) {
+        if (all[index - 1].line >= 0 && all[index - 1].line != all[flow->index].line) {
+            break;
+        }
+        if (!add_touched(draft, index - 1, false)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool
 add_loads(film_draft *draft, const film_flow_region *flow)
 {
     const film_bytecode *bytecode = &draft->bytecode;
     uint32_t item = bytecode->instructions[flow->index].items;
 
+    if (!add_loads_before(draft, flow)) {
+        return false;
+    }
     for (uint32_t count = 0; item != 0 && count < STACK_LIMIT;
          item = bytecode->items[item].next, count++) {
         if (!add_item(draft, bytecode->items[item].origin)) {

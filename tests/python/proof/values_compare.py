@@ -158,7 +158,7 @@ def differs(model, value, identities, content=True, name=None):
     if short(value.get("type")) != short(kind):
         return f"type {value.get('type')} for {kind}"
     if content and not value.get("cut"):
-        if text is not None and plain_text(value.get("text")) != plain_text(text):
+        if text is not None and not same_text(text, value.get("text") or ""):
             return f"{value.get('text')} for {text}"
         if length is not None and value.get("length", length) != length:
             return f"length {value.get('length')} for {length}"
