@@ -165,7 +165,8 @@ format: build/stamps/tools-check ## formats C and Python files in place
 .PHONY: bench
 bench: have-python ## measures against the bare program and against peers
 	@$(MAKE) $(addprefix install-,$(VERSIONS))
-	@if [ -e bench/run.py ]; then $(TOOLS)/python bench/run.py $(VERSIONS); \
+	@if [ -e bench/run.py ]; then $(TOOLS)/python bench/run.py $(VERSIONS) && \
+	    $(TOOLS)/python tools/readme_bench.py; \
 	else echo "bench/run.py is not there yet"; exit 1; fi
 
 FUZZ_SECONDS ?= 60

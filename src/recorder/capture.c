@@ -3,6 +3,7 @@
  * Apache-2.0 */
 #include "recorder/capture.h"
 
+#include "recorder/capture_quick.h"
 #include "recorder/capture_scalars.h"
 #include "recorder/fingerprint.h"
 #include "recorder/objects.h"
@@ -21,6 +22,8 @@ uint8_t *
 film_capture_any(film_context *context, PyObject *value, const film_holder *holder,
                  PyObject *name, uint8_t *to)
 {
+    const film_object_way *way;
+
     if (value == NULL) {
         film_capture_vacate(holder);
         *to++ = FILM_TOKEN_UNBOUND;
@@ -34,6 +37,11 @@ film_capture_any(film_context *context, PyObject *value, const film_holder *hold
         *to++ = FILM_TOKEN_REDACTED;
         return to;
     }
+    way = film_objects_quick(value);
+    if (way != NULL) {
+        film_capture_vacate(holder);
+        return film_token_put_value(to, FILM_TOKEN_OBJECT, film_quick_record(way));
+    }
     film_look_renew();
     if (film_is_scalar(value)) {
         film_capture_vacate(holder);
@@ -46,15 +54,20 @@ uint8_t *
 film_capture_owner(film_context *context, PyObject *owner, const film_holder *holder,
                    uint8_t *to)
 {
+    const film_object_way *way;
     film_object *object;
     bool known;
 
+    way = film_objects_quick(owner);
+    if (FILM_LIKELY(way != NULL)) {
+        return film_token_put_value(to, FILM_TOKEN_OBJECT, film_quick_record(way));
+    }
     film_look_renew();
     if (film_is_scalar(owner)) {
         return film_scalar_token(owner, to);
     }
     object = film_objects_see(context, owner, holder, &known);
-    if (object != NULL && !known && holder->kind == FILM_HOLDER_NONE) {
+    if (object != NULL && !known && !object->sure && holder->kind == FILM_HOLDER_NONE) {
         film_place_adopt(context, object, owner);
     }
     if (object != NULL && FILM_UNLIKELY(object->record == 0)) {
@@ -87,7 +100,16 @@ compared_levels(const film_object *object)
 }
 
 void
-film_capture_told(PyObject *owner)
+film_capture_written_slowly(PyObject *owner, const film_write *write)
+{
+    film_holder holder = {
+        .kind = FILM_HOLDER_ATTRIBUTE, .owner = owner, .name = write->name};
+
+    film_objects_vacate(&holder);
+}
+
+void
+film_capture_told(PyObject *owner, film_write *write)
 {
     film_object *object;
     film_fingerprint fingerprint;
@@ -95,6 +117,16 @@ film_capture_told(PyObject *owner)
 
     if (film_is_scalar(owner) || (object = film_objects_find(owner)) == NULL) {
         return;
+    }
+    if (write != NULL && object->worded) {
+        film_kept kept;
+        PyObject *value = film_attribute_read(write, owner, &kept);
+        uint32_t place = film_attribute_place(write, kept);
+
+        if (place < FILM_WORDS) {
+            object->words[place] = film_attribute_word(write, kept, value);
+            return;
+        }
     }
     content = (film_content)film_type_of(Py_TYPE(owner))->content;
     if (!can_change(content)) {
@@ -188,7 +220,8 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
         }
     }
     fingerprint = film_fingerprint_of(value, content, compared_levels(object));
-    if (FILM_LIKELY(object->compared && fingerprint.word == object->fingerprint &&
+    if (FILM_LIKELY(object->compared &&
+                    fingerprint.word == film_object_fingerprint(object) &&
                     !fingerprint.cut)) {
         if (content == FILM_CONTENT_LIST && object->flat) {
             object->version = 0;
@@ -218,6 +251,29 @@ film_capture_returned(film_context *context, PyObject *value)
     context->returned = value;
 }
 
+/* An attribute that an instance with words has already; false: it is another store. */
+static bool
+expect_word(PyObject *owner, film_write *write, PyObject *value, film_stored *stored)
+{
+    const film_object_way *way = film_objects_quick(owner);
+    film_kept kept;
+    uint32_t place;
+
+    if (way == NULL || (way->quick & FILM_QUICK_WORDED) == 0) {
+        return false;
+    }
+    (void)film_attribute_read(write, owner, &kept);
+    place = film_attribute_place(write, kept);
+    if (place >= FILM_WORDS) {
+        return false;
+    }
+    stored->address = owner;
+    stored->quick = film_quick_record(way) + 1;
+    stored->place = place;
+    stored->delta = film_attribute_word(write, kept, value);
+    return true;
+}
+
 void
 film_capture_expect(PyObject *owner, film_write *write, PyObject *key, PyObject *value,
                     film_stored *stored)
@@ -225,7 +281,10 @@ film_capture_expect(PyObject *owner, film_write *write, PyObject *key, PyObject 
     const film_object *object;
     film_store_effect effect;
 
-    stored->address = NULL;
+    *stored = (film_stored){0};
+    if (write != NULL && expect_word(owner, write, value, stored)) {
+        return;
+    }
     if (film_is_scalar(owner) || (object = film_objects_find(owner)) == NULL ||
         !object->compared || object->partly) {
         return;
@@ -241,11 +300,27 @@ film_capture_expect(PyObject *owner, film_write *write, PyObject *key, PyObject 
     stored->flat = effect.flat;
 }
 
+/* The word of an attribute; the object may have died and another taken its place. */
+static void
+store_word(const film_stored *stored)
+{
+    film_object_way *way = film_objects_find_way(stored->address);
+
+    if (way != NULL && (way->quick & FILM_QUICK_WORDED) != 0 &&
+        film_quick_record(way) + 1 == stored->quick) {
+        film_object_of_way(way)->words[stored->place] = stored->delta;
+    }
+}
+
 void
 film_capture_stored(const film_stored *stored)
 {
     film_object *object;
 
+    if (stored->quick != 0) {
+        store_word(stored);
+        return;
+    }
     if (stored->address == NULL ||
         (object = film_objects_find(stored->address)) == NULL ||
         object->serial != stored->serial || !object->compared) {
@@ -256,7 +331,14 @@ film_capture_stored(const film_stored *stored)
         object->stale = true;
         return;
     }
-    object->fingerprint += stored->delta;
+    if (object->worded) {
+        object->fingerprint = film_object_fingerprint(object) + stored->delta;
+        object->worded = false;
+        film_objects_renew_quick(object);
+    }
+    else {
+        object->fingerprint += stored->delta;
+    }
     if (object->dict) {
         object->version = 0;
     }
@@ -294,8 +376,9 @@ film_capture_begin(const film_capture_limits *limits)
         the_limits.items = MOST_ITEMS;
     }
     film_capture_end(NULL);
-    if (!film_types_begin() || !film_scalars_begin(the_limits.text_bytes) ||
-        !film_objects_begin() || !film_snapshot_begin(&the_limits)) {
+    if (!film_types_begin(the_limits.contents) ||
+        !film_scalars_begin(the_limits.text_bytes) || !film_objects_begin() ||
+        !film_snapshot_begin(&the_limits)) {
         film_capture_end(NULL);
         return false;
     }

@@ -62,7 +62,7 @@ static const film_keep_listener listener = {hear_string, hear_value};
 static PyObject *
 debug_begin(film_context *Py_UNUSED(context), PyObject *args)
 {
-    film_capture_limits limits;
+    film_capture_limits limits = {.contents = true};
     PyObject *what;
 
     if (!PyArg_ParseTuple(args, "OIII", &what, &limits.text_bytes, &limits.items,
@@ -226,7 +226,7 @@ debug_changed(film_context *context, PyObject *args)
 static PyObject *
 debug_told(film_context *Py_UNUSED(context), PyObject *args)
 {
-    film_capture_told(PyTuple_GET_ITEM(args, 1));
+    film_capture_told(PyTuple_GET_ITEM(args, 1), NULL);
     Py_RETURN_NONE;
 }
 
@@ -266,13 +266,14 @@ debug_read(film_context *Py_UNUSED(context), PyObject *args)
 {
     static film_write write; /* kept: its cache is tried too */
     PyObject *owner = PyTuple_GET_ITEM(args, 1), *value;
-    bool via;
+    film_kept kept;
 
     if (write.name != PyTuple_GET_ITEM(args, 2)) {
         write = (film_write){.name = PyTuple_GET_ITEM(args, 2)};
     }
-    value = film_attribute_read(&write, owner, &via);
-    return Py_BuildValue("(Oi)", value == NULL ? Py_None : value, (int)via);
+    value = film_attribute_read(&write, owner, &kept);
+    return Py_BuildValue("(Oi)", value == NULL ? Py_None : value,
+                         (int)(kept == FILM_KEPT_VIA));
 }
 
 static PyObject *
@@ -319,7 +320,7 @@ debug_time(film_context *context, PyObject *args)
             (void)film_capture_owner(context, value, &holder, to);
         }
         else {
-            film_capture_told(value);
+            film_capture_told(value, NULL);
         }
         __asm__ volatile("" ::"r"(token) : "memory");
     }

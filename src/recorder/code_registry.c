@@ -100,7 +100,7 @@ names_are_odd(const PyCodeObject *code, const film_frame *frame)
 static void
 plan_writes(film_code *known, const film_frame *frame)
 {
-    film_plan_wishes wishes = {0};
+    film_plan_wishes wishes = {.scope = film_the_session.options.values};
 
     film_plan_free(known->plan);
     known->plan = NULL;
@@ -133,6 +133,7 @@ plan_again(film_code *known, const film_frame *frame)
             known->plan->names_on_stack ||
             (frame != NULL && film_frame_code(frame) == (PyObject *)known->code &&
              names_are_odd(known->code, frame)),
+        .scope = film_the_session.options.values,
         .every_place = known->plan->every_place || known->strayed,
         .earlier = known->plan,
     };

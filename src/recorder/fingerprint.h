@@ -40,6 +40,17 @@ typedef struct film_fingerprint {
 film_fingerprint
 film_fingerprint_of(PyObject *object, film_content content, uint32_t levels);
 
+/* What each attribute of an instance adds to its fingerprint; 0: nothing. FILM_WORDS of
+ * them: the members of __slots__, then those in line by their position. False: it
+ * keeps its attributes otherwise, or too many of them. */
+bool
+film_fingerprint_words(PyObject *instance, uint64_t *words);
+
+/* The same for one attribute: `place` is the address of its name, or the number of the
+ * member of __slots__, from 1 on. */
+uint64_t
+film_fingerprint_item(PyObject *value, uint64_t place);
+
 /* A hash of the addresses in a list, 1 or more, without a look at what is there: ten
  * times quicker. The same addresses are the same objects while the list holds them; of
  * scalars that is not enough, because code that is not recorded may replace one twice.

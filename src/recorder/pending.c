@@ -66,15 +66,17 @@ read_attribute(film_context *context, const film_frame *frame, film_write *write
     PyObject *owner = stack_item(frame, write, 1);
     film_holder holder = {.kind = FILM_HOLDER_NONE};
     uint8_t *end;
-    bool via = false;
+    film_kept kept = FILM_KEPT_ELSEWHERE;
+    bool via;
 
     pending->form = FILM_SET_ATTRIBUTE;
     pending->number = film_write_name_id(write);
     end = film_capture_owner(context, owner, &holder, pending->tokens);
     pending->deletes = write->kind == FILM_DELETE_STACK_ATTRIBUTE;
     if (owner != NULL) {
-        (void)film_attribute_read(write, owner, &via);
+        (void)film_attribute_read(write, owner, &kept);
     }
+    via = kept == FILM_KEPT_VIA;
     if (via) {
         pending->form = FILM_SET_ATTRIBUTE_VIA;
     }
@@ -86,9 +88,11 @@ read_attribute(film_context *context, const film_frame *frame, film_write *write
                                .name = write->name,
                                .in_flight = in_flight};
         end = film_capture(context, value, &holder, film_secret_name(write), end);
-        film_capture_expect(owner, write, NULL, value, &pending->stored);
+        if (!via) {
+            film_capture_expect(owner, write, NULL, value, &pending->stored);
+        }
     }
-    else {
+    else if (!via) {
         film_capture_expect(owner, write, NULL, NULL, &pending->stored);
     }
     pending->length = (uint8_t)(end - pending->tokens);

@@ -209,7 +209,7 @@ edition_holds(const film_object *owner, const film_held_place *place,
     }
     content = (film_content)film_type_of(Py_TYPE(value))->content;
     return film_fingerprint_of(value, content, object->levels).word ==
-           object->fingerprint;
+           film_object_fingerprint(object);
 }
 
 static bool
@@ -258,6 +258,9 @@ static bool
 is_proven(film_context *context, film_object *object, const PyObject *address,
           unsigned steps)
 {
+    if (object->sure) {
+        return film_deaths_are_seen();
+    }
     if (FILM_LIKELY(object->first.stack == context->stack_id) &&
         slot_holds(context, &object->first, address)) {
         return true;
@@ -350,6 +353,17 @@ put_slot(film_context *context, film_object *object, const PyObject *address,
     }
 }
 
+/* What film_holding_bit says of the attribute found by this hint. */
+static uint16_t
+holding_bits(int32_t hint)
+{
+    if (hint == FILM_HINT_NONE) {
+        return UINT16_MAX;
+    }
+    return hint >= FILM_HINT_SLOT ? film_holding_bit(hint - FILM_HINT_SLOT, 0)
+                                  : film_holding_bit(-1, hint);
+}
+
 static void
 put_held(film_context *context, film_object *object, const PyObject *address,
          const film_holder *holder)
@@ -383,6 +397,12 @@ put_held(film_context *context, film_object *object, const PyObject *address,
     if (holder->kind != FILM_HOLDER_ITEM) {
         place.key = film_told_key(holder->owner, holder->name);
         film_told_put(place.key, address, place.owner_serial);
+    }
+    if (holder->kind == FILM_HOLDER_ATTRIBUTE) {
+        film_object *owner = film_objects_find(holder->owner);
+
+        owner->holding |= holding_bits(place.hint);
+        film_objects_renew_quick(owner);
     }
     if (object->held.kind != FILM_HOLDER_NONE &&
         (object->held.owner != place.owner || object->held.key != place.key) &&

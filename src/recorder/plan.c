@@ -370,6 +370,40 @@ set_flags(const film_draft *draft, uint32_t index, film_plan *plan)
     plan->flags[here->place] = flags;
 }
 
+/* Regions lie at the beginnings of cache lines. */
+static film_region *
+keep_regions(film_draft *draft)
+{
+    char *kept =
+        film_draft_keep(draft, (size_t)draft->region_count + 1, sizeof(film_region));
+
+    return kept == NULL ? NULL
+                        : (film_region *)(void *)(kept + (-(uintptr_t)kept &
+                                                          (sizeof(film_region) - 1)));
+}
+
+/* Where the stops lead to, now that all regions are made. */
+static void
+link_regions(film_plan *plan)
+{
+    for (uint32_t number = 0; number < plan->region_count; number++) {
+        film_region *region = &plan->regions[number];
+
+        region->stop_place = FILM_PLAN_NO_PLACE;
+        region->has_before = region->before != NULL;
+        for (uint32_t stop = 0; stop < region->stop_count; stop++) {
+            film_exit *exit = &region->stops[stop];
+
+            exit->next = film_plan_region(plan, exit->place);
+        }
+        if (region->stop_count != 0) {
+            region->stop_place = region->stops[0].place;
+            region->stop_writes = region->stops[0].count;
+            region->stop_next = region->stops[0].next;
+        }
+    }
+}
+
 static film_plan *
 make_plan(film_draft *draft)
 {
@@ -378,7 +412,7 @@ make_plan(film_draft *draft)
     if (plan == NULL || !make_tables(draft, plan)) {
         return NULL;
     }
-    plan->regions = film_draft_keep(draft, draft->region_count, sizeof(film_region));
+    plan->regions = keep_regions(draft);
     if (plan->regions == NULL) {
         return NULL;
     }
@@ -398,6 +432,7 @@ make_plan(film_draft *draft)
             plan->entry = region;
         }
     }
+    link_regions(plan);
     return plan;
 }
 

@@ -423,7 +423,14 @@ film_draft_find_touches(film_draft *draft, const film_flow_region *flow,
                         film_region *region)
 {
     draft->touched_count = 0;
+    if (draft->wishes->scope != FILM_VALUES_ALL) {
+        return true; /* nothing is compared */
+    }
     if (!add_loads(draft, flow) || draft->touched_count >= UINT16_MAX) {
+        return false;
+    }
+    region->changes = film_draft_keep(draft, FILM_REGION_CHANGES, sizeof(film_change));
+    if (region->changes == NULL) {
         return false;
     }
     find_changes(draft, flow, region);

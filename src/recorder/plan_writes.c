@@ -330,7 +330,8 @@ add_slot_write(film_draft *draft, uint32_t index, film_write_kind kind, uint32_t
         .constant = is_constant(draft, index),
     };
 
-    if (is_let_go_changed(draft, index, slot)) {
+    if (draft->wishes->scope == FILM_VALUES_ALL &&
+        is_let_go_changed(draft, index, slot)) {
         draft->points[film_bytecode_prefix(&draft->bytecode, index)] = true;
     }
     if ((kind == FILM_WRITE_FAST || kind == FILM_WRITE_CELL) &&
@@ -521,10 +522,33 @@ add_item_write(film_draft *draft, uint32_t index, film_write_kind kind, uint32_t
                            });
 }
 
+/* True for a store that was not asked for: option --values. */
+static bool
+is_out_of_scope(const film_draft *draft, uint32_t index)
+{
+    film_values_scope scope = draft->wishes->scope;
+
+    switch (draft->bytecode.instructions[index].form) {
+    case FILM_FORM_STORE_ATTRIBUTE:
+    case FILM_FORM_DELETE_ATTRIBUTE:
+        return scope >= FILM_VALUES_LOCALS;
+    case FILM_FORM_STORE_ITEM:
+    case FILM_FORM_STORE_SLICE:
+    case FILM_FORM_DELETE_ITEM:
+        return scope >= FILM_VALUES_ATTRIBUTES;
+    default:
+        return false;
+    }
+}
+
 static bool
 find_writes_of(film_draft *draft, uint32_t index)
 {
     const film_instruction *here = &draft->bytecode.instructions[index];
+
+    if (is_out_of_scope(draft, index)) {
+        return true;
+    }
 
     switch (here->form) {
     case FILM_FORM_STORE_FAST:

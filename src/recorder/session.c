@@ -66,6 +66,7 @@ begin_capture(void)
         .text_bytes = options->text_bytes != 0 ? options->text_bytes : TEXT_BYTES,
         .items = options->items != 0 ? options->items : ITEMS,
         .depth = options->item_depth != 0 ? options->item_depth : ITEM_DEPTH,
+        .contents = options->values == FILM_VALUES_ALL,
     };
 
     film_the_session.unknown_edges = 0;

@@ -34,6 +34,7 @@ typedef struct film_session_options {
     bool line_times; /* a clock reading for each line */
     uint32_t text_bytes, items,
         item_depth;        /* how much of a value is kept; 0: default */
+    uint32_t values;       /* film_values_scope */
     char *home;            /* owned; shortened to ~ in file names, may be NULL */
     film_targets targets;  /* owned */
     film_string_list meta; /* owned: key, value, key, value ... */

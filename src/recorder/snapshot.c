@@ -60,6 +60,8 @@ film_snapshot_compared(film_object *object, PyObject *value, uint32_t levels,
     object->version = object->dict          ? film_dict_version(value)
                       : PyType_Check(value) ? ((PyTypeObject *)value)->tp_version_tag
                                             : 0;
+    object->worded = object->sure && film_fingerprint_words(value, object->words);
+    film_objects_renew_quick(object);
     object->pointers = PyList_Check(value) && fingerprint->flat &&
                                !fingerprint->scalars && !fingerprint->cut
                            ? film_fingerprint_pointers(value)
@@ -112,7 +114,8 @@ record_flags(PyObject *value, bool cut)
 
 /* Takes the record off the buffer: written, unless it equals the last one. */
 static void
-finish_record(film_object *object, uint32_t type_name, uint32_t flags, size_t start)
+finish_record(film_object *object, uint32_t type_name, uint32_t flags, size_t start,
+              bool whole)
 {
     const uint8_t *body = film_the_snapshot.body.data + start;
     size_t length = film_the_snapshot.body.length - start;
@@ -120,12 +123,13 @@ finish_record(film_object *object, uint32_t type_name, uint32_t flags, size_t st
 
     if (film_the_snapshot.body.failed) {
         film_buffer_reset(&film_the_snapshot.body);
-        object->record = 0;
+        film_objects_set_record(object, 0, false);
         return;
     }
     hash = film_hash(body, length);
     if (object->record == 0 || object->body != hash) {
-        object->record = film_keep_value(type_name, flags, body, length);
+        film_objects_set_record(object, film_keep_value(type_name, flags, body, length),
+                                whole);
         object->body = hash;
     }
     film_the_snapshot.body.length = start;
@@ -232,7 +236,8 @@ film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
     object->busy = false;
     object->renewed = false;
     object->stale = false;
-    finish_record(object, type_name, record_flags(value, making.cut), start);
+    finish_record(object, type_name, record_flags(value, making.cut), start,
+                  !film_content_is_value(content));
     film_snapshot_compared(object, value, levels, fingerprint);
     return object;
 }

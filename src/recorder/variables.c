@@ -152,7 +152,7 @@ film_touch_resolve(film_stack_entry *entry, const film_frame *frame, film_touch 
     PyObject *value = resolve_base(entry, frame, touch, holder);
 
     for (uint32_t index = 0; index < touch->depth && value != NULL; index++) {
-        bool via;
+        film_kept kept;
 
         if (film_value_is_constant(value)) {
             return NULL;
@@ -160,7 +160,7 @@ film_touch_resolve(film_stack_entry *entry, const film_frame *frame, film_touch 
         *holder = (film_holder){.kind = FILM_HOLDER_ATTRIBUTE,
                                 .owner = value,
                                 .name = touch->step[index].name};
-        value = film_attribute_read(&touch->step[index], value, &via);
+        value = film_attribute_read(&touch->step[index], value, &kept);
     }
     return value;
 }
