@@ -36,8 +36,8 @@ typedef struct film_holder {
     PyObject *owner;   /* borrowed for the call */
     PyObject *name;    /* borrowed for the call */
     uint32_t position; /* ATTRIBUTE, ITEM: where in the owner + 1, 0: not known */
-    bool in_flight; /* the value is the result of a call that has just returned into
-                       this frame (see film_capture_returned) */
+    bool in_flight;    /* the value is the result of a call that has just returned into
+                          this frame (see film_capture_returned) */
 } film_holder;
 
 /* True when values bound to `name` are redacted: see capture_types.h. Hooks may ask

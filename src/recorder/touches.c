@@ -99,8 +99,14 @@ is_contained(film_context *context, film_stack_entry *entry, const film_frame *f
     if (value == NULL || !film_value_is_builtin(value)) {
         return false;
     }
-    *written = change->reads || film_value_is_constant(value) ||
-               tell_change(context, value, &holder,
+    if (change->reads) {
+        *written = true;
+        return true;
+    }
+    if (film_value_is_constant(value) || PyTuple_Check(value)) {
+        return false; /* t[0].append(x): what is in it is changed */
+    }
+    *written = tell_change(context, value, &holder,
                            change->removes && entry->region->change_count == 1);
     return true;
 }
@@ -121,7 +127,8 @@ tell_all_touches(film_context *context, film_stack_entry *entry,
 }
 
 bool
-film_tell_touches(film_context *context, film_stack_entry *entry, const film_frame *frame)
+film_tell_touches(film_context *context, film_stack_entry *entry,
+                  const film_frame *frame)
 {
     const film_region *region = entry->region;
     bool written = true;
@@ -138,43 +145,26 @@ film_tell_touches(film_context *context, film_stack_entry *entry, const film_fra
     return written;
 }
 
-/* What the method called at `place` changes, as film_change.receiver. */
-static uint32_t
-receiver_at(const film_region *region, uint32_t place)
-{
-    for (uint32_t index = 0; index < region->change_count; index++) {
-        if (region->changes[index].place == place) {
-            return region->changes[index].receiver;
-        }
-    }
-    return 0;
-}
-
 bool
-film_tell_early_changes(film_context *context, film_stack_entry *entry, uint32_t unit,
-                        bool direct)
+film_tell_early_changes(film_context *context, film_stack_entry *entry, uint32_t unit)
 {
     const film_region *region = entry->region;
-    uint32_t place = film_plan_instruction(entry->plan, unit), receiver;
+    uint32_t place = film_plan_instruction(entry->plan, unit);
     bool written = true;
 
     if (region->change_count > FILM_REGION_CHANGES) {
-        return !direct || tell_all_touches(context, entry, entry->frame);
+        return tell_all_touches(context, entry, entry->frame);
     }
-    receiver = receiver_at(region, place);
     for (uint32_t index = 0; index < region->change_count && written; index++) {
         const film_change *change = &region->changes[index];
 
-        if (change->place >= place || (entry->covered >> index & 1) != 0 ||
-            (!direct && (change->receiver == 0 || change->receiver == receiver))) {
+        if (change->place >= place || (entry->covered >> index & 1) != 0) {
             continue;
         }
-        if (is_contained(context, entry, entry->frame, change, &written)) {
-            entry->covered |= (uint8_t)(1u << index);
-        }
-        else if (direct) {
+        if (!is_contained(context, entry, entry->frame, change, &written)) {
             return tell_all_touches(context, entry, entry->frame);
         }
+        entry->covered |= (uint8_t)(1u << index);
     }
     return written;
 }
