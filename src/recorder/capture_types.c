@@ -344,9 +344,9 @@ replaces_methods(PyTypeObject *base, PyTypeObject *builtin)
         bool allowed = value == NULL;
 
         for (size_t word = 0; word < sizeof(harmless) / sizeof(harmless[0]); word++) {
-            allowed = allowed ||
-                      (PyUnicode_CheckExact(key) &&
-                       PyUnicode_CompareWithASCIIString(key, harmless[word]) == 0);
+            allowed =
+                allowed || (PyUnicode_CheckExact(key) &&
+                            PyUnicode_CompareWithASCIIString(key, harmless[word]) == 0);
         }
         if (!allowed && film_dict_lookup(film_type_dict(builtin), key) != NULL) {
             return true;

@@ -329,7 +329,8 @@ film_deque_next(film_deque_cursor *cursor)
 
 /* --- memory ----------------------------------------------------------------------- */
 
-typedef void film_free_function(void *allocator, void *block);
+typedef void
+film_free_function(void *allocator, void *block);
 
 /* What the object allocator frees with now. */
 static inline film_free_function *

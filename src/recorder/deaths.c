@@ -130,8 +130,8 @@ film_type_dies_in_sight(const PyTypeObject *type, bool is_deque)
         (type->tp_free != PyObject_GC_Del && type->tp_free != PyObject_Free)) {
         return false;
     }
-    if (base == &PySet_Type || base == &PyFrozenSet_Type ||
-        base == &PyByteArray_Type || is_deque) {
+    if (base == &PySet_Type || base == &PyFrozenSet_Type || base == &PyByteArray_Type ||
+        is_deque) {
         return true;
     }
     if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0) {

@@ -20,7 +20,8 @@
 
 /* Called with what may be the address of a watched object whose memory goes; true: it
  * was one. The object must not be looked at. */
-typedef bool film_death(const PyObject *object);
+typedef bool
+film_death(const PyObject *object);
 
 /* Watched blocks by a part of their addresses; the counts stop at their highest. */
 #define FILM_WATCHED (1u << 16)
@@ -56,8 +57,8 @@ film_type_dies_in_sight(const PyTypeObject *type, bool is_deque);
 static inline uint8_t *
 film_watched_count(const PyObject *object)
 {
-    uintptr_t block =
-        (uintptr_t)object - film_object_header_bytes(((PyObject *)(uintptr_t)object)->ob_type);
+    uintptr_t block = (uintptr_t)object - film_object_header_bytes(
+                                              ((PyObject *)(uintptr_t)object)->ob_type);
 
     return &film_the_watched[block >> 4 & (FILM_WATCHED - 1)];
 }

@@ -161,6 +161,10 @@ film_objects_set_record(film_object *object, uint64_t record, bool whole)
 static void
 name_stack(film_context *context)
 {
+    /* Frames count anew: what an earlier recording was told must not pass for this. */
+    for (film_stack_entry *entry = context->entries; entry <= context->last; entry++) {
+        memset(entry->told, 0, sizeof(entry->told));
+    }
     context->stack_token = context->token;
     context->stack_id = ++table.stacks;
     film_stacks_add(context);

@@ -4,11 +4,12 @@
  * Instances of Python classes die in sight (deaths.h): one in the table is the one we
  * know. Others die unseen, lists and dicts by way of free lists, and the next one takes
  * the address at once. Such an address keeps its serial at the next sighting only if
- * something we recorded proves that the object has lived on: a PLACE (variable, cell, attribute, item) that was last told to hold
- * this address and holds it now. A place is told about in the order of its writes, and
- * the old value of a write lives until the new one is in place: so if it was told to
- * hold A and holds A, it has held one object all the time. Nothing proves it: a new
- * serial. (Too many serials are a loss, one for two objects would be a lie.)
+ * something we recorded proves that the object has lived on: a PLACE (variable, cell,
+ * attribute, item) that was last told to hold this address and holds it now. A place is
+ * told about in the order of its writes, and the old value of a write lives until the
+ * new one is in place: so if it was told to hold A and holds A, it has held one object
+ * all the time. Nothing proves it: a new serial. (Too many serials are a loss, one for
+ * two objects would be a lie.)
  *
  * Reading a place needs its owner to be alive: a frame's slot is read only while the
  * frame's entry is on the running thread's shadow stack, an attribute or item only of
@@ -48,7 +49,7 @@ typedef struct film_slot_place {
 /* An attribute, an item, or a name in a namespace. */
 typedef struct film_held_place {
     PyObject *owner;            /* borrowed: read only once it is proven alive */
-    uint64_t owner_serial : 48; /* of a namespace: how often code has begun in it */
+    uint64_t owner_serial : 48; /* of a namespace: its stamp (places.c) */
     uint64_t kind : 8;          /* film_holder_kind; NONE: no place */
     uint64_t : 8;
     uint32_t key; /* hash of owner and name; for an item the owner's edition */
@@ -58,13 +59,13 @@ typedef struct film_held_place {
 typedef struct film_object {
     uint64_t serial;
     uint64_t fingerprint; /* read by film_object_fingerprint */
-    uint64_t record;   /* value id + 1 of the last one; 0: none */
-    uint64_t pointers; /* of a list whose items count by address only; 0: others */
-    uint64_t body;     /* hash of the record */
-    uint32_t version;  /* of film_dict_version at the fingerprint; 0: none. Of a list:
-                          looks saved since all of it was compared; of a class: its
-                          version tag */
-    uint32_t placed;   /* items whose places are known, from the first on */
+    uint64_t record;      /* value id + 1 of the last one; 0: none */
+    uint64_t pointers;    /* of a list whose items count by address only; 0: others */
+    uint64_t body;        /* hash of the record */
+    uint32_t version; /* of film_dict_version at the fingerprint; 0: none. Of a list:
+                         looks saved since all of it was compared; of a class: its
+                         version tag */
+    uint32_t placed;  /* items whose places are known, from the first on */
     int64_t length;
     uint32_t type;     /* hash of its type's address */
     uint32_t seen;     /* when, to choose whom to forget */
@@ -78,16 +79,18 @@ typedef struct film_object {
     bool partly : 1;   /* it is of a part of the content only */
     bool unsure : 1;   /* a store was told that is not in it */
     bool dict : 1;
-    bool whole : 1;  /* its tokens refer to the record, whatever it holds by then */
-    bool sure : 1;   /* dies in sight: words, no places */
-    bool worded : 1; /* the words hold */
+    bool wordless : 1; /* of a list: its pointers hold, the fingerprint does not */
+    bool whole : 1;    /* its tokens refer to the record, whatever it holds by then */
+    bool sure : 1;     /* dies in sight: words, no places */
+    bool worded : 1;   /* the words hold */
     uint16_t holding; /* attributes last told to hold an object that is not sure, by
                          film_holding_bit */
     uint16_t cell;    /* check word of the cell it was last told in */
     union {
         struct {
             film_slot_place first, last; /* a proven one that lives long; the latest */
-            film_held_place held;
+            film_held_place held;        /* one that holds it for long; */
+            film_held_place also;        /* the latest */
         };
         /* What each attribute adds to the fingerprint: first the members of __slots__,
          * then those in line by their position. */
@@ -127,8 +130,7 @@ extern film_object_table film_the_objects;
 static inline size_t
 film_objects_place(const PyObject *object)
 {
-    return (size_t)(((uint64_t)(uintptr_t)object >> 4) *
-                        UINT64_C(0x9e3779b97f4a7c15) >>
+    return (size_t)(((uint64_t)(uintptr_t)object >> 4) * UINT64_C(0x9e3779b97f4a7c15) >>
                     film_the_objects.shift);
 }
 

@@ -27,7 +27,6 @@ enter_region(film_stack_entry *entry, film_region *region)
     entry->fresh = false;
     entry->dead = false;
     entry->unwinding = false;
-    entry->raised = 0;
 }
 
 static inline bool
@@ -72,18 +71,17 @@ reach(film_context *context, film_stack_entry *entry, const film_frame *frame,
     bool written;
 
     if (FILM_LIKELY(region != NULL && region->stop_place == unit && !entry->pending)) {
-        written = (region->stop_writes <= entry->done ||
-                   film_tell_writes(context, entry, frame, region->stops,
-                                    region->stop_writes)) &&
-                  (region->touch_count == 0 ||
-                   film_tell_touches(context, entry, frame));
+        written =
+            (region->stop_writes <= entry->done ||
+             film_tell_writes(context, entry, frame, region->stops,
+                              region->stop_writes)) &&
+            (region->touch_count == 0 || film_tell_touches(context, entry, frame));
         *next = region->stop_next;
     }
     else {
         written = arrive(context, entry, frame, unit);
         *next = film_plan_region(entry->plan, unit);
     }
-    context->returned = NULL;
     return written;
 }
 
@@ -91,9 +89,16 @@ static inline bool
 begin_region(film_context *context, film_stack_entry *entry, const film_frame *frame,
              film_region *region)
 {
+    bool written = true;
+
     enter_region(entry, region);
-    return FILM_LIKELY(region == NULL || !region->has_before) ||
-           film_pending_begin(context, entry, frame, region->before);
+    if (FILM_UNLIKELY(region != NULL && region->has_before)) {
+        written =
+            film_pending_begin(context, entry, frame, region->before,
+                               film_tell_in_flight(context, entry, region->before));
+    }
+    context->returned = NULL;
+    return written;
 }
 
 bool
@@ -152,14 +157,14 @@ tell_inside(film_context *context, film_stack_entry *entry, const film_frame *fr
     exit = film_exit_find(region->inner, region->inner_count, place);
     if (FILM_UNLIKELY(exit == NULL)) {
         /* 3.11: after an exception event the unwinding may still close generators
-         * while the frame shows the raise. */
+         * while the frame shows the raise; a RERAISE makes it show that again. */
         if (!entered || entry->raised != place + 1) {
             note_unknown_edge(entry, frame);
         }
         return true;
     }
     return film_tell_writes(context, entry, frame, exit,
-                      entered ? exit->count_entered : exit->count);
+                            entered ? exit->count_entered : exit->count);
 }
 
 bool
@@ -180,8 +185,7 @@ film_observe_caller(film_context *context, const film_frame *callee)
     }
     unit = film_frame_unit(entry->frame, entry->first);
     return tell_inside(context, entry, entry->frame, unit, true) &&
-           (!region->early_change ||
-            film_tell_early_changes(context, entry, unit, direct));
+           (!region->early_change || film_tell_early_changes(context, entry, unit));
 }
 
 /* True when the function that is called there is the class of `self`: its __init__ is
@@ -251,8 +255,10 @@ film_observe_call(film_context *context, const film_frame *frame, PyObject *code
         return false;
     }
     enter_region(entry, entry->plan->entry);
-    if (FILM_UNLIKELY(code->has_namespace)) {
-        film_place_renew(film_frame_names(frame));
+    entry->raised = 0;
+    if (FILM_UNLIKELY(code->has_namespace &&
+                      film_frame_names(frame) == film_frame_globals(frame))) {
+        film_place_renew(film_frame_globals(frame));
     }
     if (FILM_UNLIKELY(code->suspends)) {
         film_generators_put(frame, serial, code->id);
@@ -351,9 +357,9 @@ film_observe_handled(film_context *context, uint32_t unit, uint32_t raised_at)
     }
     film_pending_drop(context, entry);
     enter_region(entry, film_plan_region(entry->plan, unit));
-    if (raised_at != FILM_PLAN_NO_PLACE) {
-        entry->raised = (uint16_t)(film_plan_instruction(entry->plan, raised_at) + 1);
-    }
+    entry->raised = raised_at == FILM_PLAN_NO_PLACE
+                        ? 0
+                        : (uint16_t)(film_plan_instruction(entry->plan, raised_at) + 1);
 }
 
 bool
@@ -375,5 +381,6 @@ film_observe_unwind(film_context *context, const film_frame *frame)
         return true;
     }
     return film_tell_writes(context, entry, frame, exit, exit->count) &&
-           (entry->region->touch_count == 0 || film_tell_touches(context, entry, frame));
+           (entry->region->touch_count == 0 ||
+            film_tell_touches(context, entry, frame));
 }

@@ -61,7 +61,7 @@ stack_item(const film_frame *frame, const film_write *write, int depth)
 
 static void
 read_attribute(film_context *context, const film_frame *frame, film_write *write,
-               film_pending *pending)
+               bool in_flight, film_pending *pending)
 {
     PyObject *owner = stack_item(frame, write, 1);
     film_holder holder = {.kind = FILM_HOLDER_NONE};
@@ -83,8 +83,10 @@ read_attribute(film_context *context, const film_frame *frame, film_write *write
     if (!pending->deletes) {
         PyObject *value = stack_item(frame, write, 2);
 
-        holder = (film_holder){
-            .kind = FILM_HOLDER_ATTRIBUTE, .owner = owner, .name = write->name};
+        holder = (film_holder){.kind = FILM_HOLDER_ATTRIBUTE,
+                               .owner = owner,
+                               .name = write->name,
+                               .in_flight = in_flight};
         end = film_capture(context, value, &holder, film_secret_name(write), end);
         if (!via) {
             film_capture_expect(owner, write, NULL, value, &pending->stored);
@@ -197,7 +199,7 @@ is_change(const store_items *items)
 
 static void
 read_item(film_context *context, film_stack_entry *entry, const store_items *items,
-          film_write *write, film_pending *pending)
+          film_write *write, bool in_flight, film_pending *pending)
 {
     PyObject *key = items->key, *owner = items->owner, *value = items->value;
     film_holder holder = {.kind = FILM_HOLDER_NONE};
@@ -216,7 +218,10 @@ read_item(film_context *context, film_stack_entry *entry, const store_items *ite
         end = film_capture(context, key, &holder, NULL, end);
     }
     if (!pending->deletes) {
-        holder = (film_holder){.kind = FILM_HOLDER_ITEM, .owner = owner, .name = key};
+        holder = (film_holder){.kind = FILM_HOLDER_ITEM,
+                               .owner = owner,
+                               .name = key,
+                               .in_flight = in_flight};
         end = film_capture(context, value, &holder, film_secret_key(key), end);
     }
     if (!items->is_slice) {
@@ -230,39 +235,52 @@ read_item(film_context *context, film_stack_entry *entry, const store_items *ite
     pending->length = (uint8_t)(end - pending->tokens);
 }
 
-/* A variable whose value is only sure on the stack. */
+/* A name in a namespace that is no dict. */
 static void
-read_variable(film_context *context, film_stack_entry *entry, const film_frame *frame,
-              film_write *write, film_pending *pending)
+read_name(film_context *context, const film_frame *frame, film_write *write,
+          bool in_flight, film_pending *pending)
 {
-    PyObject *value = stack_item(frame, write, 1);
-    film_holder holder = {.kind = FILM_HOLDER_NONE};
-    PyObject *secret = NULL;
-    uint8_t *end;
+    film_holder holder = {.kind = FILM_HOLDER_NONE, .in_flight = in_flight};
+    uint8_t *end = film_capture(context, stack_item(frame, write, 1), &holder,
+                                film_secret_name(write), pending->tokens);
 
-    if (write->kind == FILM_WRITE_STACK_FAST) {
-        pending->form = FILM_SET_LOCAL;
-        pending->number = write->target;
-        if (entry->plan->secret_slots != NULL) {
-            secret = film_name_of_secret_slot(entry, write->target);
-        }
-    }
-    else {
-        pending->form = film_namespace_form(frame, write->kind);
-        pending->number = film_write_name_id(write);
-        secret = film_secret_name(write);
-    }
-    end = film_capture(context, value, &holder, secret, pending->tokens);
+    pending->form = film_namespace_form(frame, write->kind);
+    pending->number = film_write_name_id(write);
     pending->length = (uint8_t)(end - pending->tokens);
+}
+
+/* A local that is stored at once: nothing can keep it from that. */
+static bool
+tell_local(film_context *context, film_stack_entry *entry, const film_frame *frame,
+           const film_write *write, bool in_flight)
+{
+    film_holder holder = {.kind = FILM_HOLDER_SLOT,
+                          .entry = entry,
+                          .slot = write->target,
+                          .in_flight = in_flight};
+    PyObject *secret = entry->plan->secret_slots == NULL
+                           ? NULL
+                           : film_name_of_secret_slot(entry, write->target);
+    uint8_t tokens[FILM_TOKEN_MAX], *end;
+
+    if (write->hidden) {
+        return true;
+    }
+    end = film_capture(context, stack_item(frame, write, 1), &holder, secret, tokens);
+    return film_append_set(context->thread, FILM_SET_LOCAL, write->target, tokens,
+                           (size_t)(end - tokens));
 }
 
 bool
 film_pending_begin(film_context *context, film_stack_entry *entry,
-                   const film_frame *frame, film_write *write)
+                   const film_frame *frame, film_write *write, bool in_flight)
 {
     film_pending *pending;
     store_items items = {0};
 
+    if (write->kind == FILM_WRITE_STACK_FAST) {
+        return tell_local(context, entry, frame, write, in_flight);
+    }
     if (is_item(write->kind)) {
         items = find_items(frame, write);
         if (is_change(&items)) {
@@ -279,15 +297,15 @@ film_pending_begin(film_context *context, film_stack_entry *entry,
     switch (write->kind) {
     case FILM_WRITE_STACK_ATTRIBUTE:
     case FILM_DELETE_STACK_ATTRIBUTE:
-        read_attribute(context, frame, write, pending);
+        read_attribute(context, frame, write, in_flight, pending);
         break;
     case FILM_WRITE_STACK_ITEM:
     case FILM_WRITE_STACK_SLICE:
     case FILM_DELETE_STACK_ITEM:
-        read_item(context, entry, &items, write, pending);
+        read_item(context, entry, &items, write, in_flight, pending);
         break;
     default:
-        read_variable(context, entry, frame, write, pending);
+        read_name(context, frame, write, in_flight, pending);
         break;
     }
     return true;

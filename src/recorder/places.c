@@ -14,7 +14,7 @@
 #define SEARCHED_FRAMES 8
 #define NAMESPACES 256u
 
-/* How often code has begun in a namespace, by its address: the stamp of its names. */
+/* How often code has begun in the globals at an address: the stamp of its names. */
 static uint32_t namespaces[NAMESPACES];
 
 static inline uint32_t *
@@ -172,20 +172,23 @@ item_is_in(PyObject *owner, film_content content, int32_t hint, const PyObject *
     return false;
 }
 
-/* True when `dict` is the namespace of a frame that runs now. */
-static bool
-namespace_is_alive(film_context *context, const PyObject *dict)
+/* The stamp of names in `dict`, if that is the namespace of a frame that runs now, else
+ * 0. The body of a class has one of its own, which dies with it. */
+static uint64_t
+namespace_stamp(film_context *context, const PyObject *dict)
 {
     const film_stack_entry *entry = context->top;
 
     for (int count = 0; entry > context->entries && count < SEARCHED_FRAMES;
          entry--, count++) {
-        if (film_frame_globals(entry->frame) == dict ||
-            film_frame_namespace(entry->frame) == dict) {
-            return true;
+        if (film_frame_globals(entry->frame) == dict) {
+            return *namespace_count(dict) + 1;
+        }
+        if (film_frame_namespace(entry->frame) == dict) {
+            return (entry->serial & 0x7fffffffffff) | (uint64_t)1 << 47;
         }
     }
-    return false;
+    return 0;
 }
 
 /* An item was seen in its owner's last record, or put there since. While that owner's
@@ -210,19 +213,18 @@ edition_holds(const film_object *owner, const film_held_place *place,
 }
 
 static bool
-held_holds(film_context *context, film_object *object, const PyObject *address,
-           unsigned steps)
+held_holds(film_context *context, const film_object *object, film_held_place *place,
+           const PyObject *address, unsigned steps)
 {
-    film_held_place *place = &object->held;
     film_object *owner;
 
     if (place->kind == FILM_HOLDER_NONE || steps == 0) {
         return false;
     }
     if (place->kind == FILM_HOLDER_NAMESPACE) {
-        return place->owner_serial == *namespace_count(place->owner) &&
+        return place->owner_serial != 0 &&
                film_told_is(place->key, address, place->owner_serial) &&
-               namespace_is_alive(context, place->owner) &&
+               namespace_stamp(context, place->owner) == place->owner_serial &&
                PyDict_Check(place->owner) &&
                film_dict_holds(place->owner, place->hint, address);
     }
@@ -276,7 +278,15 @@ is_proven(film_context *context, film_object *object, const PyObject *address,
     if (object->busy) {
         return true; /* we are within it */
     }
-    return held_holds(context, object, address, steps);
+    if (held_holds(context, object, &object->held, address, steps)) {
+        return true;
+    }
+    if (!held_holds(context, object, &object->also, address, steps)) {
+        return false;
+    }
+    object->held = object->also;
+    object->also.kind = FILM_HOLDER_NONE;
+    return true;
 }
 
 /* --- places -------------------------------------------------------------------------
@@ -368,7 +378,7 @@ put_held(film_context *context, film_object *object, const PyObject *address,
         if (!PyDict_Check(holder->owner)) {
             return;
         }
-        place.owner_serial = *namespace_count(holder->owner);
+        place.owner_serial = namespace_stamp(context, holder->owner) & 0xffffffffffff;
         place.hint = film_dict_hint(holder->owner, holder->name, address);
     }
     else {
@@ -394,12 +404,14 @@ put_held(film_context *context, film_object *object, const PyObject *address,
         owner->holding |= holding_bits(place.hint);
         film_objects_renew_quick(owner);
     }
-    /* An older one that still holds will mostly live longer. */
-    if (object->held.kind != FILM_HOLDER_NONE && object->held.owner != place.owner &&
-        held_holds(context, object, address, PROOF_STEPS)) {
-        return;
+    if (object->held.kind != FILM_HOLDER_NONE &&
+        (object->held.owner != place.owner || object->held.key != place.key) &&
+        held_holds(context, object, &object->held, address, PROOF_STEPS)) {
+        object->also = place;
     }
-    object->held = place;
+    else {
+        object->held = place;
+    }
 }
 
 /* A function that has ended was the last to tell of this cell, and the frame that shows
@@ -479,7 +491,7 @@ holder_proves(film_context *context, const film_holder *holder, const PyObject *
     case FILM_HOLDER_NAMESPACE:
         return holder->owner != NULL &&
                film_told_is(film_told_key(holder->owner, holder->name), value,
-                            *namespace_count(holder->owner));
+                            namespace_stamp(context, holder->owner));
     case FILM_HOLDER_ATTRIBUTE:
         owner = holder->owner == NULL ? NULL : film_objects_find(holder->owner);
         return owner != NULL &&

@@ -377,10 +377,9 @@ keep_regions(film_draft *draft)
     char *kept =
         film_draft_keep(draft, (size_t)draft->region_count + 1, sizeof(film_region));
 
-    return kept == NULL
-               ? NULL
-               : (film_region *)(void *)(kept + (-(uintptr_t)kept &
-                                                 (sizeof(film_region) - 1)));
+    return kept == NULL ? NULL
+                        : (film_region *)(void *)(kept + (-(uintptr_t)kept &
+                                                          (sizeof(film_region) - 1)));
 }
 
 /* Where the stops lead to, now that all regions are made. */

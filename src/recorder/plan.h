@@ -52,7 +52,8 @@ typedef enum film_write_kind {
     FILM_DELETE_ATTRIBUTE, /* owner in local `slot` */
     /* Only in `before`: read off the stack. `slot` is then the index in localsplus just
      * above the top of the stack (the top item is localsplus[slot - 1]). */
-    FILM_WRITE_STACK_FAST,       /* top: value; `target` the local (x, x = ...) */
+    FILM_WRITE_STACK_FAST,       /* top: value; `target` the local: told at once, since
+                                    nothing can keep it from happening */
     FILM_WRITE_STACK_NAME,       /* top: value; `name` (a namespace that is no dict) */
     FILM_WRITE_STACK_ATTRIBUTE,  /* top: owner, then value */
     FILM_WRITE_STACK_ITEM,       /* top: key, then owner, then value */
@@ -80,6 +81,7 @@ typedef struct film_write {
     bool hidden;     /* the compiler's own: gives a comprehension's variable back what
                         it held, or a name made up (plan_writes.c): no event */
     bool cell_owner; /* ATTRIBUTE: the owner is in the cell in `slot` */
+    bool constant;   /* what it stores cannot be changed */
     uint16_t slot;
     uint16_t target; /* STACK_FAST: the local. WRITE_ATTRIBUTE: where the value comes
                         from, for a property or __setattr__ that keeps it elsewhere: a
@@ -117,8 +119,11 @@ typedef struct film_touch {
     film_write step[2]; /* name and cache of each attribute; for GLOBAL and NAME bases
                            the variable's name is in `name` */
     PyObject *name;
-    /* What it was last time, so that most lines need no lookup (observe.c's own). */
-    const void *seen;
+    /* Where the name was found in its dict last time, or that it was not there, so that
+     * most lines need no search (variables.c's own). */
+    const void *keys;      /* identity only: of the dict that had no such name */
+    Py_ssize_t keys_count; /* how many they were */
+    int32_t position;
 } film_touch;
 
 /* An instruction of a region that may change objects in place. Where a recorded
@@ -131,6 +136,7 @@ typedef struct film_change {
     uint16_t callee;   /* where the function lies in localsplus while it is called, or
                           one above; FILM_PLAN_NO_PLACE: not known */
     bool reads;        /* a method that changes no builtin container */
+    bool removes;      /* one that only takes items away */
     bool spreads;      /* o.__dict__[k] = v: what is stored to is a part of `o` */
 } film_change;
 
@@ -152,7 +158,7 @@ typedef struct film_region {
     /* What may change the touches; more than FILM_REGION_CHANGES or within a loop:
      * change_count is UINT8_MAX and all touches are looked at. */
     uint8_t change_count;
-    film_exit *stops; /* most likely first */
+    film_exit *stops;              /* most likely first */
     struct film_region *stop_next; /* of the first of them */
     film_exit *inner;              /* returns and yields first */
     film_touch *touches;

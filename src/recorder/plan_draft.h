@@ -105,6 +105,16 @@ bool
 film_draft_find_touches(film_draft *draft, const film_flow_region *flow,
                         film_region *region);
 
+/* True for an instruction that may change an object in place, other than by a store
+ * that is told. */
+bool
+film_draft_may_change(const film_draft *draft, uint32_t index);
+
+/* plan_writes.c: the single local the instruction stores is to be read off the stack.
+ */
+bool
+film_draft_read_on_stack(film_draft *draft, uint32_t index);
+
 /* Zeroed memory that lives as long as the plan, or NULL. */
 void *
 film_draft_keep(film_draft *draft, size_t count, size_t bytes);

@@ -150,6 +150,16 @@ find_call(const film_draft *draft, uint32_t index, uint32_t above)
     }
 }
 
+/* True when what the instruction stores was loaded right before it as a constant. */
+static bool
+is_constant(const film_draft *draft, uint32_t index)
+{
+    uint32_t before = film_bytecode_before(&draft->bytecode, index);
+
+    return before != FILM_NONE &&
+           draft->bytecode.instructions[before].form == FILM_FORM_LOAD_CONST;
+}
+
 static bool
 stores_slot(const film_instruction *instruction, uint32_t slot)
 {
@@ -317,6 +327,7 @@ add_slot_write(film_draft *draft, uint32_t index, film_write_kind kind, uint32_t
         .place = draft->bytecode.instructions[index].place,
         .call_place = FILM_PLAN_NO_PLACE,
         .hidden = restores || is_hidden_slot(draft, slot),
+        .constant = is_constant(draft, index),
     };
 
     if (draft->wishes->scope == FILM_VALUES_ALL &&
@@ -328,6 +339,18 @@ add_slot_write(film_draft *draft, uint32_t index, film_write_kind kind, uint32_t
         write.call_place = find_call(draft, index, 0);
     }
     return add_made(draft, index, write);
+}
+
+bool
+film_draft_read_on_stack(film_draft *draft, uint32_t index)
+{
+    film_made *made = &draft->made[index];
+    film_write write = draft->writes[made->first];
+
+    write.target = write.slot;
+    write.kind = FILM_WRITE_STACK_FAST;
+    made->count = 0;
+    return add_stack_write(draft, index, write);
 }
 
 static bool
@@ -423,6 +446,7 @@ add_name_write(film_draft *draft, uint32_t index, film_write_kind kind)
         .place = here->place,
         .call_place = FILM_PLAN_NO_PLACE,
         .name = film_draft_name(draft, here->arg),
+        .constant = is_constant(draft, index),
     };
 
     write.hidden = film_name_is_hidden(write.name);

@@ -63,7 +63,9 @@ film_snapshot_compared(film_object *object, PyObject *value, uint32_t levels,
                                             : 0;
     object->worded = object->sure && film_fingerprint_words(value, object->words);
     film_objects_renew_quick(object);
-    object->pointers = PyList_Check(value) && fingerprint->flat &&
+    object->wordless = fingerprint->wordless;
+    object->pointers = fingerprint->pointers != 0 ? fingerprint->pointers
+                       : PyList_Check(value) && fingerprint->flat &&
                                !fingerprint->scalars && !fingerprint->cut
                            ? film_fingerprint_pointers(value)
                            : 0;

@@ -23,16 +23,6 @@ film_tell_plan_again(const film_frame *frame, bool strayed)
     }
 }
 
-/* The value stored is the result of the call that has just come back to this frame. */
-static inline bool
-is_in_flight(const film_context *context, film_stack_entry *entry,
-             const film_write *write)
-{
-    return write->call_place != FILM_PLAN_NO_PLACE && context->returned != NULL &&
-           film_plan_instruction(entry->plan, context->returned_unit) ==
-               write->call_place;
-}
-
 /* The name of a local where it is on the deny list, else NULL. */
 static inline PyObject *
 secret_local(film_stack_entry *entry, uint32_t slot)
@@ -72,7 +62,7 @@ tell_local(film_context *context, film_stack_entry *entry, const film_frame *fra
     }
     else {
         to = capture_local(context, entry, write->slot, false,
-                           is_in_flight(context, entry, write), value, to);
+                           film_tell_in_flight(context, entry, write), value, to);
     }
     film_append_commit(context->thread, to, 1);
     return true;
@@ -89,7 +79,7 @@ tell_cell(film_context *context, film_stack_entry *entry, const film_frame *fram
         return false;
     }
     to = capture_local(context, entry, write->slot, true,
-                       is_in_flight(context, entry, write), value, to);
+                       film_tell_in_flight(context, entry, write), value, to);
     film_append_commit(context->thread, to, 1);
     return true;
 }
@@ -101,12 +91,12 @@ tell_name(film_context *context, film_stack_entry *entry, const film_frame *fram
     film_holder holder = {.kind = FILM_HOLDER_NAMESPACE,
                           .owner = film_namespace_of(frame, write->kind),
                           .name = write->name,
-                          .in_flight = is_in_flight(context, entry, write)};
+                          .in_flight = film_tell_in_flight(context, entry, write)};
     PyObject *value =
         holder.owner == NULL ? NULL : film_dict_lookup(holder.owner, write->name);
-    uint8_t *to = film_append_begin_set(context->thread,
-                                        film_namespace_form(frame, write->kind),
-                                        film_write_name_id(write));
+    uint8_t *to =
+        film_append_begin_set(context->thread, film_namespace_form(frame, write->kind),
+                              film_write_name_id(write));
 
     if (to == NULL) {
         return false;
@@ -119,7 +109,8 @@ tell_name(film_context *context, film_stack_entry *entry, const film_frame *fram
     return true;
 }
 
-/* --- attributes -------------------------------------------------------------------- */
+/* --- attributes --------------------------------------------------------------------
+ */
 
 /* The object whose attribute is written: in a local, or in the cell there. */
 static inline PyObject *
@@ -188,7 +179,7 @@ tell_any_attribute(film_context *context, film_stack_entry *entry,
     holder = (film_holder){.kind = FILM_HOLDER_ATTRIBUTE,
                            .owner = owner,
                            .name = write->name,
-                           .in_flight = is_in_flight(context, entry, write)};
+                           .in_flight = film_tell_in_flight(context, entry, write)};
     if (via) {
         value = value_given(entry, frame, write);
         holder = (film_holder){.kind = FILM_HOLDER_NONE};
@@ -275,6 +266,10 @@ tell(film_context *context, film_stack_entry *entry, const film_frame *frame,
      film_write *write)
 {
     if (FILM_UNLIKELY(write->hidden)) {
+        if (write->kind == FILM_WRITE_FAST) {
+            /* What the comprehension's variable held may be gone. */
+            film_vacate_slot(entry, write->slot);
+        }
         return true;
     }
     switch ((film_write_kind)write->kind) {
@@ -318,7 +313,8 @@ film_tell_writes(film_context *context, film_stack_entry *entry,
     return true;
 }
 
-/* --- arguments and results --------------------------------------------------------- */
+/* --- arguments and results ---------------------------------------------------------
+ */
 
 /* The token of the argument that the plan names so. */
 static inline uint8_t *

@@ -22,6 +22,17 @@ bool
 film_tell_writes(film_context *context, film_stack_entry *entry,
                  const film_frame *frame, const film_exit *exit, uint32_t count);
 
+/* The value that `write` stores is the result of the call that has just come back to
+ * this frame. */
+static inline bool
+film_tell_in_flight(const film_context *context, const film_stack_entry *entry,
+                    const film_write *write)
+{
+    return write->call_place != FILM_PLAN_NO_PLACE && context->returned != NULL &&
+           film_plan_instruction(entry->plan, context->returned_unit) ==
+               write->call_place;
+}
+
 /* What a frame returns or yields, in a row before the event's own. */
 bool
 film_tell_result(film_context *context, PyObject *value);

@@ -9,18 +9,19 @@
 #define METHODS_LIMIT 16
 
 static bool
-tell_change(film_context *context, PyObject *value, const film_holder *holder)
+tell_change(film_context *context, PyObject *value, const film_holder *holder,
+            bool removes)
 {
-    uint8_t token[FILM_TOKEN_MAX], *end = token;
-    int64_t length_before;
-    bool cut;
+    uint8_t token[FILM_TOKEN_MAX], *end;
+    film_changed changed;
 
-    if (FILM_LIKELY(!film_capture_changed(context, value, holder, &end, &length_before,
-                                          &cut))) {
+    if (FILM_LIKELY(
+            !film_capture_changed(context, value, holder, removes, &changed))) {
         return true;
     }
+    end = film_token_put_value(token, FILM_TOKEN_VALUE, changed.record);
     return film_append_change(context->thread, token, (size_t)(end - token),
-                              length_before, cut);
+                              changed.length_before, changed.cut);
 }
 
 /* What calling this bound method may have changed. */
@@ -29,7 +30,7 @@ tell_self(film_context *context, PyObject *self)
 {
     film_holder holder = {.kind = FILM_HOLDER_NONE};
 
-    return tell_change(context, self, &holder);
+    return tell_change(context, self, &holder, false);
 }
 
 /* `table[i](x)`: a short list or tuple of bound methods. */
@@ -57,9 +58,16 @@ tell_touch(film_context *context, film_stack_entry *entry, const film_frame *fra
            film_touch *touch)
 {
     film_holder holder;
-    PyObject *value = film_touch_resolve(entry, frame, touch, &holder), *self;
+    PyObject *value, *self;
 
-    if (value == NULL) {
+    if (touch->base == FILM_WRITE_FAST && touch->depth == 0) {
+        value = film_frame_local(frame, touch->slot);
+        if (value == NULL || film_value_is_constant(value)) {
+            return true;
+        }
+    }
+    value = film_touch_resolve(entry, frame, touch, &holder);
+    if (value == NULL || Py_TYPE(value) == &PyFunction_Type) {
         return true;
     }
     if (FILM_UNLIKELY(Py_TYPE(value)->tp_call != NULL) &&
@@ -70,7 +78,7 @@ tell_touch(film_context *context, film_stack_entry *entry, const film_frame *fra
         !tell_methods(context, value)) {
         return false;
     }
-    return film_value_is_constant(value) || tell_change(context, value, &holder);
+    return film_value_is_constant(value) || tell_change(context, value, &holder, false);
 }
 
 /* A method was called: where its object is a builtin, only that one may have changed.
@@ -91,8 +99,15 @@ is_contained(film_context *context, film_stack_entry *entry, const film_frame *f
     if (value == NULL || !film_value_is_builtin(value)) {
         return false;
     }
-    *written = change->reads || film_value_is_constant(value) ||
-               tell_change(context, value, &holder);
+    if (change->reads) {
+        *written = true;
+        return true;
+    }
+    if (film_value_is_constant(value) || PyTuple_Check(value)) {
+        return false; /* t[0].append(x): what is in it is changed */
+    }
+    *written = tell_change(context, value, &holder,
+                           change->removes && entry->region->change_count == 1);
     return true;
 }
 
@@ -112,7 +127,8 @@ tell_all_touches(film_context *context, film_stack_entry *entry,
 }
 
 bool
-film_tell_touches(film_context *context, film_stack_entry *entry, const film_frame *frame)
+film_tell_touches(film_context *context, film_stack_entry *entry,
+                  const film_frame *frame)
 {
     const film_region *region = entry->region;
     bool written = true;
@@ -129,43 +145,26 @@ film_tell_touches(film_context *context, film_stack_entry *entry, const film_fra
     return written;
 }
 
-/* What the method called at `place` changes, as film_change.receiver. */
-static uint32_t
-receiver_at(const film_region *region, uint32_t place)
-{
-    for (uint32_t index = 0; index < region->change_count; index++) {
-        if (region->changes[index].place == place) {
-            return region->changes[index].receiver;
-        }
-    }
-    return 0;
-}
-
 bool
-film_tell_early_changes(film_context *context, film_stack_entry *entry, uint32_t unit,
-                        bool direct)
+film_tell_early_changes(film_context *context, film_stack_entry *entry, uint32_t unit)
 {
     const film_region *region = entry->region;
-    uint32_t place = film_plan_instruction(entry->plan, unit), receiver;
+    uint32_t place = film_plan_instruction(entry->plan, unit);
     bool written = true;
 
     if (region->change_count > FILM_REGION_CHANGES) {
-        return !direct || tell_all_touches(context, entry, entry->frame);
+        return tell_all_touches(context, entry, entry->frame);
     }
-    receiver = receiver_at(region, place);
     for (uint32_t index = 0; index < region->change_count && written; index++) {
         const film_change *change = &region->changes[index];
 
-        if (change->place >= place || (entry->covered >> index & 1) != 0 ||
-            (!direct && (change->receiver == 0 || change->receiver == receiver))) {
+        if (change->place >= place || (entry->covered >> index & 1) != 0) {
             continue;
         }
-        if (is_contained(context, entry, entry->frame, change, &written)) {
-            entry->covered |= (uint8_t)(1u << index);
-        }
-        else if (direct) {
+        if (!is_contained(context, entry, entry->frame, change, &written)) {
             return tell_all_touches(context, entry, entry->frame);
         }
+        entry->covered |= (uint8_t)(1u << index);
     }
     return written;
 }

@@ -16,11 +16,8 @@ film_tell_touches(film_context *context, film_stack_entry *entry,
                   const film_frame *frame);
 
 /* What the region may have changed in place before the instruction at `unit`, from
- * where a function is entered: what that changes is its own. `direct` false: it is not
- * entered straight from there, C code may be in the middle of a change
- * (l.sort(key=f)): then only what it has nothing to do with. */
+ * where a function is entered: what that changes is its own. */
 bool
-film_tell_early_changes(film_context *context, film_stack_entry *entry, uint32_t unit,
-                        bool direct);
+film_tell_early_changes(film_context *context, film_stack_entry *entry, uint32_t unit);
 
 #endif

@@ -61,8 +61,8 @@ film_cell_content(PyObject *cell)
                : cell;
 }
 
-/* True for builtin containers, classes that are nothing else, and scalars: their methods
- * run no code of the program but that of their items. */
+/* True for builtin containers, classes that are nothing else, and scalars: their
+ * methods run no code of the program but that of their items. */
 static inline bool
 film_value_is_builtin(PyObject *value)
 {

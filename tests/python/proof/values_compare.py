@@ -114,6 +114,7 @@ class Identities:
         self.object_of = {}
         self.serials = collections.defaultdict(set)
         self.learned = []  # since the last keep
+        self.secrets = set()  # taken out by their name, so everywhere from then on
 
     def check(self, serial, identity):
         if serial is None or identity is None:
@@ -149,30 +150,21 @@ def differs(model, value, identities, content=True, name=None):
     if text == UNBOUND:
         return None if value.get("text") == NOT_RECORDED else "it was unbound"
     if value.get("redacted"):
-        return None if hidden(name) else "redacted"
+        if hidden(name):
+            identities.secrets.add((kind, text))
+        return None if (kind, text) in identities.secrets else "redacted"
     if value.get("text") == NOT_RECORDED:
         return "not recorded"
     if short(value.get("type")) != short(kind):
         return f"type {value.get('type')} for {kind}"
     if content and not value.get("cut"):
-        if text is not None and plain_text(value.get("text")) != plain_text(text):
+        if text is not None and not same_text(text, value.get("text") or ""):
             return f"{value.get('text')} for {text}"
         if length is not None and value.get("length", length) != length:
             return f"length {value.get('length')} for {length}"
     elif content and text is not None:
         return f"cut for {text}"
     return identities.check(value.get("object"), identity)
-
-
-def is_late(model, value, identities):
-    """A container is read when its line ends: it may have been changed by then, where
-    the line goes on after the store. What the state at the next line shows is right."""
-    return (
-        value is not None
-        and value.get("object") is not None
-        and short(value.get("type")) in (*SEQUENCES, "dict", "bytearray")
-        and differs(model, value, identities, content=False) is None
-    )
 
 
 def item_differs(model, item, identities):
@@ -209,9 +201,6 @@ def event_differs(model, item, identities):
     if model[3:5] != item[3:5]:
         return "another variable"
     why = differs(model[5], item[5], identities, name=model[4])
-    if why and kind == "set" and is_late(model[5], item[5], identities):
-        item[8]["late"] = True
-        why = None
     # What a property or a __setattr__ took may be told without its value: it is the
     # argument of a method that is recorded itself.
     if why == "not recorded" and model[8].get("via") and item[8].get("via"):
@@ -559,8 +548,6 @@ class Walk:
 
     def matched(self, model, item):
         self.compared[item[0]] += 1
-        if len(item) > 8 and item[8].get("late"):
-            self.compared["late"] += 1
         self.state.apply(item)
         self.found += 1
         if item[0] in ("line", "return", "yield") and self.states:

@@ -473,6 +473,26 @@ TRAPS = {
             try: h()
             except (NameError, IndexError): pass
         """,
+    "generators_die_in_a_reraise": """
+        def numbers(n):
+            try:
+                for i in range(n): yield i
+            finally: k = n
+        class M:
+            def __enter__(self): return 1
+            def __exit__(self, *a): v = 1
+        def fails(n): raise ValueError(n)
+        def f(l):
+            try:
+                for x in numbers(3):
+                    with M():
+                        b = 1; b = fails(1)
+                        c = 2
+            except ValueError as z:
+                G = 256; fails(l.append(3)); l[0] = 5
+        try: f([1])
+        except ValueError: pass
+        """,
     "left_by_reraise": """
         def f(d):
             try:
@@ -524,6 +544,26 @@ TRAPS = {
                 exec(compile("x = [i]; x.append(1)", __file__, "exec"), {"i": i})
                 class C: x = [i]; x.append(2)
         f()
+        """,
+    "comprehensions_at_one_address": """
+        def f():
+            a = [len(k) for k in ([1] for _ in range(3))]
+            for i in range(4): b = [len(k) for k in ([i, j] for j in range(3))]
+            c = {len(k) for k in map(list, ("a", "b"))}; d = [k for k in ([i] for _ in (1, 2))]
+            return b
+        f(); f()
+        """,
+    "stored_and_changed": """
+        def f(n):
+            a = [n]; a.append(1); b = a; b += [2]; c = [x.append(3) for x in ([1], [2])]
+            for d in ([1], [2]): d.append(4); d.sort()
+            if (e := {}) is not None: e.update(k=1); e.setdefault("z", []).append(1)
+            g, h = [1], [2]; g.extend(h); h.clear(); i = [j := [0], j.append(1)]
+            with open(__file__) as k, open(__file__) as m: o = [k.mode]; o.pop()
+            return [p.pop() for p in ([1], [2, 3]) if p.append(5) is None]
+        f(1)
+        q = [1]; q.append(2); r = q; r.clear()
+        class C: s = [1]; s.append(2)
         """,
     "keys_of_every_kind": """
         class K:

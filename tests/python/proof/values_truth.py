@@ -443,10 +443,13 @@ class Truth:
         self.told.pop(key, None)
         facts = self.facts(frame.f_code)
         base = base_of(frame)
-        arguments = {
-            name: self.values.tell(unwrapped(read(base, slot)))
-            for slot, name in enumerate(facts.arguments)
-        }
+        arguments = {}
+        for slot, name in enumerate(facts.arguments):
+            value = read(base, slot)
+            if name in facts.code.co_cellvars:
+                value = unwrapped(value)
+            arguments[name] = self.values.tell(value)
+            del value
         stream.append(
             ["call", self.name_of(frame), frame.f_code.co_qualname, arguments]
         )
@@ -633,7 +636,7 @@ class Truth:
         return self.values.tell(key)
 
     def compilers_own(self, item):
-        name = item[4]
+        name = item[4] if item[3] != "attribute" else None
         return name is not None and (name.startswith(".") or name in COMPILERS_NAMES)
 
 
