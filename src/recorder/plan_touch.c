@@ -217,6 +217,25 @@ film_draft_may_change(const film_draft *draft, uint32_t index)
     return !is_harmless_function(draft, callee);
 }
 
+/* A generator expression: calling it makes a generator and runs nothing. */
+static bool
+is_generator_function(const film_draft *draft, const film_instruction *load)
+{
+    const film_instruction *before = load - 1;
+    PyObject *constants = draft->bytecode.code->co_consts, *code;
+
+    if (load->form != FILM_FORM_MAKE_FUNCTION ||
+        load == draft->bytecode.instructions ||
+        before->form != FILM_FORM_LOAD_CONST ||
+        before->arg >= (uint32_t)PyTuple_GET_SIZE(constants)) {
+        return false;
+    }
+    code = PyTuple_GET_ITEM(constants, (Py_ssize_t)before->arg);
+    return PyCode_Check(code) &&
+           (((PyCodeObject *)code)->co_flags &
+            (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) != 0;
+}
+
 /* Where the object comes from that the instruction changes, if nothing else. */
 static uint32_t
 receiver_of(const film_draft *draft, uint32_t index, const film_instruction *callee,
@@ -280,7 +299,8 @@ note_change(const film_draft *draft, uint32_t index, film_region *region)
     uint32_t receiver;
 
     if ((here->traits & FILM_OP_CHANGES) == 0 ||
-        (callee != NULL && is_harmless_function(draft, callee))) {
+        (callee != NULL && (is_harmless_function(draft, callee) ||
+                            is_generator_function(draft, callee)))) {
         return;
     }
     receiver = receiver_of(draft, index, callee, &change);
