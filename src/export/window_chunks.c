@@ -340,8 +340,9 @@ give_track(gathering *at, film_window_chunk_take take, void *context)
     while (status == FILM_OK && !at->ended) {
         film_window_chunk chunk = {.header = {.type = FILM_CHUNK_EVENT,
                                               .stream = track->info.id,
-                                              .number = number++}};
+                                              .number = number}};
 
+        number++;
         status = gather_events(at, &chunk);
         if (status == FILM_OK && chunk.header.count > 0) {
             status = give(&chunk, take, context);
