@@ -146,19 +146,47 @@ write_call(film_writer *writer, film_thread *thread, uint32_t code)
 }
 
 static void
-write_film(void)
+name_films(void)
+{
+    snprintf(path, sizeof(path), "/tmp/filmstrip-objwatch-%d.film", (int)getpid());
+    snprintf(clean, sizeof(clean), "/tmp/filmstrip-clean-%d.film", (int)getpid());
+}
+
+static film_writer *
+write_events(void)
 {
     film_writer_options options = {.path = path, .replace = true, .level = 2};
     film_writer *writer;
     film_thread *thread;
 
-    snprintf(path, sizeof(path), "/tmp/filmstrip-objwatch-%d.film", (int)getpid());
-    snprintf(clean, sizeof(clean), "/tmp/filmstrip-clean-%d.film", (int)getpid());
     CHECK(film_writer_open(&options, &writer, NULL) == FILM_OK);
     thread = film_writer_thread_begin(writer, "main", 1);
     CHECK(thread != NULL);
     write_call(writer, thread, add_code(writer));
-    CHECK(film_writer_close(writer, NULL, 0, NULL) == FILM_OK);
+    return writer;
+}
+
+static void
+write_film(void)
+{
+    name_films();
+    CHECK(film_writer_close(write_events(), NULL, 0, NULL) == FILM_OK);
+}
+
+/* As a process that was killed leaves it: all of it in windows. */
+static void
+write_film_of_the_dead(void)
+{
+    int status = 0;
+    pid_t child;
+
+    name_films();
+    child = fork();
+    if (child == 0) {
+        (void)write_events();
+        _exit(0);
+    }
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
 }
 
 /* What the view of the film says, header left out; the caller frees it. */
@@ -308,12 +336,12 @@ scrub(film_error *error)
     return status;
 }
 
-TEST(scrubbed)
+static void
+check_scrubbed(void)
 {
     film_error error = {0};
     film_reader *reader;
 
-    write_film();
     CHECK(scrub(&error) == FILM_OK);
     CHECK(film_reader_open(clean, &reader, &error) == FILM_OK);
     for (size_t i = 0; i < film_reader_chunk_count(reader); i++) {
@@ -331,6 +359,18 @@ TEST(scrubbed)
                                    "   12   raise ValueError not [redacted]\n"
                                    "    0 end m.C.f -> raised ValueError\n");
     unlink(path);
+}
+
+TEST(scrubbed)
+{
+    write_film();
+    check_scrubbed();
+}
+
+TEST(scrubbed_after_a_kill)
+{
+    write_film_of_the_dead();
+    check_scrubbed();
 }
 
 /* Runs `work` with the n-th allocation failing, for every n until none fails. */
@@ -396,6 +436,8 @@ TEST(no_memory)
     the_exporter = film_export_objwatch_xml;
     fail_each("xml", work_tree);
     fail_each("scrub", work_scrub);
+    write_film_of_the_dead();
+    fail_each("scrub after a kill", work_scrub);
     unlink(path);
     unlink(clean);
 }
@@ -404,8 +446,12 @@ int
 main(int argc, char **argv)
 {
     static const film_test tests[] = {
-        TEST_ENTRY(full),     TEST_ENTRY(strict),    TEST_ENTRY(trees),
-        TEST_ENTRY(scrubbed), TEST_ENTRY(no_memory),
+        TEST_ENTRY(full),
+        TEST_ENTRY(strict),
+        TEST_ENTRY(trees),
+        TEST_ENTRY(scrubbed),
+        TEST_ENTRY(scrubbed_after_a_kill),
+        TEST_ENTRY(no_memory),
     };
 
     return run_tests(tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
