@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/touches.h"
 
+#include "recorder/attributes.h"
 #include "recorder/capture.h"
 #include "recorder/variables.h"
 
@@ -82,6 +83,22 @@ tell_touch(film_context *context, film_stack_entry *entry, const film_frame *fra
     return film_value_is_constant(value) || tell_change(context, value, &holder, false);
 }
 
+/* The call has made a coroutine or generator and run nothing. */
+static bool
+makes_generator(film_stack_entry *entry, const film_frame *frame,
+                const film_change *change)
+{
+    film_holder holder;
+    PyObject *function = film_touch_resolve(entry, frame, change->maker, &holder);
+
+    if (function != NULL && change->method != NULL) {
+        function = film_method_find(function, change->method);
+    }
+    return function != NULL && Py_TYPE(function) == &PyFunction_Type &&
+           (((PyCodeObject *)((PyFunctionObject *)function)->func_code)->co_flags &
+            (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) != 0;
+}
+
 /* A method was called: where its object is a builtin, only that one may have changed.
  * False: it is none, and anything may have. */
 static bool
@@ -93,7 +110,8 @@ is_contained(film_context *context, film_stack_entry *entry, const film_frame *f
     PyObject *value;
 
     if (change->receiver == 0) {
-        return false;
+        *written = true;
+        return change->maker != NULL && makes_generator(entry, frame, change);
     }
     touch = &entry->region->touches[change->receiver - 1];
     value = film_touch_resolve(entry, frame, touch, &holder);
