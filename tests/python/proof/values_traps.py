@@ -519,6 +519,16 @@ TRAPS = {
             a += 1
             del m
         exec("q = 1; r = [q]; r.append(2)")
+        class D:
+            __module__ = "other"
+            __qualname__ = "E"
+            __slots__ = ()
+        __module__ = 5
+        def f():
+            __annotate__ = 1; __module__ = 2
+            def g(): nonlocal __annotate__; __annotate__ = 3
+            g()
+        f()
         """,
     "changes_within_calls": """
         class K:
