@@ -54,6 +54,7 @@ typedef enum film_write_kind {
      * above the top of the stack (the top item is localsplus[slot - 1]). */
     FILM_WRITE_STACK_FAST,       /* top: value; `target` the local: told at once, since
                                     nothing can keep it from happening */
+    FILM_WRITE_STACK_STAR,       /* top: the module of `import *`; told at once */
     FILM_WRITE_STACK_NAME,       /* top: value; `name` (a namespace that is no dict) */
     FILM_WRITE_STACK_ATTRIBUTE,  /* top: owner, then value */
     FILM_WRITE_STACK_ITEM,       /* top: key, then owner, then value */

@@ -605,6 +605,13 @@ find_writes_of(film_draft *draft, uint32_t index)
     case FILM_FORM_STORE_ITEM:
         return is_compilers_item(draft, index) ||
                add_item_write(draft, index, FILM_WRITE_STACK_ITEM, 2);
+    case FILM_FORM_STORE_STAR:
+        return add_stack_write(draft, index,
+                               (film_write){
+                                   .kind = FILM_WRITE_STACK_STAR,
+                                   .place = here->place,
+                                   .call_place = FILM_PLAN_NO_PLACE,
+                               });
     case FILM_FORM_STORE_SLICE:
         return add_item_write(draft, index, FILM_WRITE_STACK_SLICE, 3);
     case FILM_FORM_DELETE_ITEM:

@@ -365,6 +365,7 @@ class Planner:
             "STORE_SUBSCR": "stack item",
             "STORE_SLICE": "stack slice",
             "DELETE_SUBSCR": "stack delete item",
+            "IMPORT_STAR": "stack star",
         }
         for i in self.ins:
             o = i.offset
@@ -376,6 +377,8 @@ class Planner:
             if i.opname in ("STORE_ATTR", "DELETE_ATTR") and (own := self.owner(i)):
                 delete = "delete " if i.opname == "DELETE_ATTR" else ""
                 writes = [(delete + "attribute", own[-1], i.argval)]
+            elif i.opname == "CALL_INTRINSIC_1" and i.arg == 2:
+                self.before[self.first_prefix(o)] = ("stack star", top, None)
             elif i.opname in stack_kinds and not self.is_compilers(i):
                 name = i.argval if i.opname.endswith("ATTR") else None
                 self.before[self.first_prefix(o)] = (stack_kinds[i.opname], top, name)

@@ -591,6 +591,15 @@ TRAPS = {
             return d
         for k in (frozenset((1,)), (1, (2, 3)), K(1), None, 1.5, f, frozenset((f,))): f(k)
         """,
+    "import_star": """
+        from os.path import *
+        from heapq import *; from bisect import *
+        try: from json.scanner import *
+        except ImportError: pass
+        x = join("a", "b")
+        def f(): return heappush, bisect
+        f()
+        """,
     "held_by_two": """
         class O: pass
         def f(d):

@@ -190,6 +190,7 @@ OTHER_STORES = {
     "DELETE_NAME",
     "DELETE_ATTR",
     "DELETE_SUBSCR",
+    "IMPORT_STAR",
 }
 STORES = LOCAL_STORES | OTHER_STORES
 HAS_ARGUMENT = set(getattr(dis, "hasarg", range(dis.HAVE_ARGUMENT, 256)))
@@ -272,6 +273,21 @@ class Store:
         self.hidden = restores or matches
 
 
+def is_star(instruction):
+    """from m import *"""
+    name = instruction.opname
+    return name == "IMPORT_STAR" or (name, instruction.arg) == ("CALL_INTRINSIC_1", 2)
+
+
+def public_names(module):
+    """What it writes, and the values."""
+    space = types.ModuleType.__dict__["__dict__"].__get__(module)
+    names = space.get("__all__")
+    if names is None:
+        names = [name for name in space if name[:1] != "_"]
+    return {name: space.get(name, UNBOUND) for name in names}
+
+
 class Code:
     """What is known of a code object from its bytecode."""
 
@@ -288,7 +304,7 @@ class Code:
         }
         seen = set()  # names the compiler has written into the class
         for index, instruction in enumerate(instructions):
-            if instruction.opname not in STORES:
+            if instruction.opname not in STORES and not is_star(instruction):
                 continue
             depth = depths.get(instruction.offset)
             store = Store(instruction, depth, lines, given_back)
@@ -570,6 +586,15 @@ class Truth:
         if ran is not None and ran != store.line:
             marks["ran"] = ran
         owner = key = None
+        if name in ("IMPORT_STAR", "CALL_INTRINSIC_1"):
+            taken = public_names(stack(1))
+            place = [self.name_of(frame), store.line, "global"]
+            items = [
+                ["set", *place, name, tell(value), None, None, dict(marks)]
+                for name, value in taken.items()
+            ]
+            del taken
+            return items, len(self.stream()[1]), False
         label = store.names[0]
         flexible = False
         if name in LOCAL_STORES:
