@@ -206,6 +206,18 @@ film_frame_is_from_c(const film_frame *frame)
 #endif
 }
 
+/* Changes whenever CPython instruments the code anew. */
+static inline uint64_t
+film_compat_instrumentation(const PyCodeObject *code)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    return code->_co_instrumentation_version;
+#else
+    (void)code;
+    return 0;
+#endif
+}
+
 /* A local by its slot, NULL when it is unbound. Borrowed. */
 static inline PyObject *
 film_frame_local(const film_frame *frame, int slot)

@@ -150,7 +150,7 @@ typedef struct film_region {
     bool point : 1;        /* it begins at an observation point */
     bool sent : 1;         /* 3.11: a throw() that the generator delegated to may end
                               here, without an event */
-    bool points_ahead : 1; /* 3.11: opcode events are needed within it */
+    bool points_ahead : 1; /* one of its stops is a point */
     bool has_before : 1;   /* `before` is not NULL */
     /* What may change the touches; more than FILM_REGION_CHANGES or within a loop:
      * change_count is UINT8_MAX and all touches are looked at. */

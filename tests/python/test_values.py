@@ -569,3 +569,27 @@ def test_unknown_edges(runner, dump):
         "jumped: z = 5",
         "jumped return 2",
     ]
+
+
+def test_another_tool_comes_and_goes(tell):
+    """CPython forgets which instructions are watched when another tool changes its
+    events: they are watched again."""
+    told = tell(
+        """
+        import cProfile
+        def main():
+            x = [1]; x = [2]
+            cProfile.Profile().runcall(len, "a")
+            y = [3]; y.append(4); y = [5]
+            z = [k for k in y]
+            return
+        """
+    )
+    assert [line for line in told if line[:3] in ("x =", "y =", "k =", "z =")] == [
+        "x = [1]",
+        "x = [2]",
+        "y = [3]",
+        "y = [5]",
+        *(["k = 5"] if sys.version_info >= (3, 12) else []),
+        "z = [5]",
+    ]

@@ -131,6 +131,10 @@ CHANGES = {
 STORED_VALUES = {"fast", "cell", "global", "name", "attribute"}
 
 
+def reraises(i: dis.Instruction) -> bool:
+    return i.opname in RERAISES or (i.opname == "RAISE_VARARGS" and i.arg == 0)
+
+
 def is_method(i: dis.Instruction) -> bool:
     return i.opname == "LOAD_METHOD" or (
         i.opname == "LOAD_ATTR" and not OLD and (i.arg or 0) & 1 == 1
@@ -238,7 +242,7 @@ class Planner:
             if (t := target(i)) is not None:
                 n.append(t)
             self.following[i.offset] = list(n)
-            if OLD and i.opname in RERAISES and i.offset in self.handler:
+            if OLD and reraises(i) and i.offset in self.handler:
                 n.append(self.handler[i.offset])
             self.succ[i.offset] = n
         self.jumps = {t for i in self.ins if (t := target(i)) is not None}
@@ -546,7 +550,7 @@ class Planner:
             else:
                 for op in self.ops.get(x, ()):
                     s = (*s, (op, x))
-                if OLD and i.opname in RERAISES and x not in self.handler:
+                if OLD and reraises(i) and x not in self.handler:
                     join(stops, UNWINDS * 2, s)
                 for y in self.succ[x]:
                     if y in self.points or self.fires(x, y):

@@ -493,6 +493,26 @@ TRAPS = {
         try: f([1])
         except ValueError: pass
         """,
+    "raised_once_more": """
+        def f(n):
+            a = 1
+            try: [][n]
+            except IndexError:
+                a = [n]; a.append(2)
+                if n: raise
+                b = 3; raise
+        def g(n):
+            try: f(n)
+            except IndexError as e:
+                try: c = n; raise
+                finally: d = [n]; d.append(1)
+            return c
+        for n in (0, 1):
+            try: g(n)
+            except IndexError: pass
+        try: raise
+        except RuntimeError: x = 1
+        """,
     "left_by_reraise": """
         def f(d):
             try:
