@@ -306,8 +306,17 @@ is_let_go_changed(const film_draft *draft, uint32_t store, uint32_t slot)
             continue;
         }
         before = film_bytecode_before(bytecode, index - 1);
-        while (before != FILM_NONE && all[before].form == FILM_FORM_LOAD_ATTRIBUTE) {
+        while (before != FILM_NONE && (all[before].form == FILM_FORM_LOAD_ATTRIBUTE ||
+                                       all[before].form == FILM_FORM_SUBSCRIPT)) {
+            bool subscript = all[before].form == FILM_FORM_SUBSCRIPT;
+
             before = film_bytecode_before(bytecode, before);
+            if (subscript && before != FILM_NONE) {
+                /* d[k].append(x): its key is a plain load. */
+                before = plain_pushes(&all[before]) == 1
+                             ? film_bytecode_before(bytecode, before)
+                             : FILM_NONE;
+            }
         }
         if (before != FILM_NONE &&
             (loaded_last(&all[before]) == slot ||

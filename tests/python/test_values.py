@@ -585,6 +585,7 @@ def test_another_tool_comes_and_goes(tell):
             return
         """
     )
+    told = [line.split(": ", 1)[-1] for line in told]
     assert [line for line in told if line[:3] in ("x =", "y =", "k =", "z =")] == [
         "x = [1]",
         "x = [2]",

@@ -135,6 +135,21 @@ def reraises(i: dis.Instruction) -> bool:
     return i.opname in RERAISES or (i.opname == "RAISE_VARARGS" and i.arg == 0)
 
 
+def is_subscript(i: dis.Instruction) -> bool:
+    return i.opname == "BINARY_SUBSCR" or (i.opname == "BINARY_OP" and i.arg == 26)
+
+
+def is_plain_load(i: dis.Instruction) -> bool:
+    """Pushes one item and does nothing else."""
+    if i.opname == "LOAD_GLOBAL":
+        return (i.arg or 0) & 1 == 0
+    return i.opname in {
+        *("LOAD_CONST", "LOAD_SMALL_INT", "LOAD_COMMON_CONSTANT", "LOAD_FAST"),
+        *("LOAD_FAST_CHECK", "LOAD_FAST_BORROW", "LOAD_DEREF", "LOAD_CLASSDEREF"),
+        "LOAD_NAME",
+    }
+
+
 def is_method(i: dis.Instruction) -> bool:
     return i.opname == "LOAD_METHOD" or (
         i.opname == "LOAD_ATTR" and not OLD and (i.arg or 0) & 1 == 1
@@ -471,11 +486,15 @@ class Planner:
                     if not method or j.argval not in WRITERS:
                         continue
                     owner = self.previous(j.offset)
-                    while (
-                        owner is not None
-                        and owner.opname == "LOAD_ATTR"
-                        and (OLD or not (owner.arg or 0) & 1)
-                    ):
+                    while owner is not None:
+                        if is_subscript(owner):
+                            key = self.previous(owner.offset)
+                            if key is None or not is_plain_load(key):
+                                owner = None
+                                break
+                            owner = key
+                        elif owner.opname != "LOAD_ATTR" or is_method(owner):
+                            break
                         owner = self.previous(owner.offset)
                     if owner is None:
                         continue

@@ -492,6 +492,14 @@ TRAPS = {
                 G = 256; fails(l.append(3)); l[0] = 5
         try: f([1])
         except ValueError: pass
+        def g():
+            for x in numbers(3):
+                with M():
+                    try: yield x
+                    finally: k = x; yield 5
+        it = g(); next(it)
+        try: it.throw(KeyError); next(it)
+        except KeyError: pass
         """,
     "raised_once_more": """
         def f(n):
@@ -637,5 +645,14 @@ TRAPS = {
         f({"k": 1, "n": [1]})
         l = [1]; z = l; z = 1
         l.append(2)
+        def grow(l): l.append(1); return l
+        def g(a):
+            b = a; c = b
+            a = 1; c = 2
+            grow(b).append(grow([1]))
+            d = {}; e = d
+            d["n"] = [1]; d["n"].append(2); d = 5
+            return b, e
+        g([1])
         """,
 }
