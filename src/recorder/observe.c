@@ -158,7 +158,7 @@ tell_inside(film_context *context, film_stack_entry *entry, const film_frame *fr
     if (FILM_UNLIKELY(exit == NULL)) {
         /* 3.11: after an exception event the unwinding may still close generators
          * while the frame shows the raise; a RERAISE makes it show that again. */
-        if (!entered || entry->raised != place + 1) {
+        if (!entered || (entry->raised != place + 1 && !region->reraises)) {
             note_unknown_edge(entry, frame);
         }
         return true;
