@@ -161,6 +161,7 @@ typedef struct film_region {
                               here, without an event */
     bool points_ahead : 1; /* one of its stops is a point */
     bool has_before : 1;   /* `before` is not NULL */
+    bool forward : 1;      /* changes happen in the order of their places */
     bool reraises : 1;     /* 3.11: it may raise again without an event, and the frame
                               then shows where that was raised before */
     /* What may change the touches; more than FILM_REGION_CHANGES or within a loop:
