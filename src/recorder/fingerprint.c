@@ -21,7 +21,6 @@
 #define SALT_TEXT UINT64_C(0x510e527fade682d1)
 #define SHORT_TEXT 16
 #define BYTES_AN_ITEM 32 /* hashed in the time of an item */
-#define POINTERS_AN_ITEM 8
 #define MEMBERS_AN_ITEM 2
 #define BLOCK 64         /* bytes of a bytearray that are one item */
 
@@ -479,17 +478,9 @@ film_fingerprint_of(PyObject *object, film_content content, uint32_t levels)
     result.cut = walk.left < 0;
     result.grown = false;
     result.wordless = false;
-    result.pointers = 0;
+    result.addresses = (film_addresses){0};
     film_the_looks_left -= most - walk.left;
     return result;
-}
-
-uint64_t
-film_fingerprint_pointers(PyObject *list)
-{
-    return film_hash(((PyListObject *)list)->ob_item,
-                     (size_t)Py_SIZE(list) * sizeof(PyObject *)) |
-           1;
 }
 
 film_fingerprint
@@ -513,22 +504,29 @@ film_fingerprint_grown(PyObject *list, uint64_t before, int64_t length_before,
 }
 
 bool
-film_fingerprint_addresses(PyObject *list, int64_t length_before,
-                           film_fingerprint *result)
+film_fingerprint_tail_is_plain(PyObject *sequence, film_content content,
+                               int64_t length_before)
 {
     film_walk walk = {.left = FILM_FINGERPRINT_ITEMS, .flat = true};
-    PyObject **items = ((PyListObject *)list)->ob_item;
+    film_deque_cursor cursor;
 
-    for (int64_t index = length_before; index < Py_SIZE(list); index++) {
-        (void)item_word(&walk, items[index], 0);
+    if (Py_SIZE(sequence) <= length_before) {
+        return true;
     }
-    *result = (film_fingerprint){.length = Py_SIZE(list),
-                                 .flat = true,
-                                 .grown = Py_SIZE(list) > length_before,
-                                 .wordless = true,
-                                 .pointers = film_fingerprint_pointers(list)};
-    film_the_looks_left -= Py_SIZE(list) / POINTERS_AN_ITEM;
-    return walk.flat && !walk.scalars && Py_SIZE(list) <= FILM_FINGERPRINT_ITEMS;
+    if (content == FILM_CONTENT_LIST) {
+        PyObject **items = ((PyListObject *)sequence)->ob_item;
+
+        for (int64_t index = length_before; index < Py_SIZE(sequence); index++) {
+            (void)item_word(&walk, items[index], 0);
+        }
+    }
+    else {
+        cursor = film_deque_end(sequence, Py_SIZE(sequence) - length_before);
+        while (cursor.left > 0) {
+            (void)item_word(&walk, film_deque_next(&cursor), 0);
+        }
+    }
+    return walk.flat && !walk.scalars;
 }
 
 bool

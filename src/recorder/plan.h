@@ -127,6 +127,13 @@ typedef struct film_touch {
     int32_t position;
 } film_touch;
 
+/* What a method of a builtin container does to it. */
+typedef enum film_effect {
+    FILM_EFFECT_ANY,
+    FILM_EFFECT_APPENDS, /* one item more, at the end */
+    FILM_EFFECT_REMOVES  /* takes items away, nothing else */
+} film_effect;
+
 /* An instruction of a region that may change objects in place. Where a recorded
  * function was called by it, that function's own lines tell what changed. */
 typedef struct film_change {
@@ -138,7 +145,7 @@ typedef struct film_change {
                           one above; of a SEND what is sent to; FILM_PLAN_NO_PLACE: not
                           known */
     bool reads;        /* a method that changes no builtin container */
-    bool removes;      /* one that only takes items away */
+    uint8_t effect;    /* film_effect, of a method */
     bool spreads;      /* o.__dict__[k] = v: what is stored to is a part of `o` */
     /* A call: the function, or with `method` the object it is a method of. Where that
      * turns out to be a coroutine's or generator's, calling it runs nothing. */

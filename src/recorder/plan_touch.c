@@ -353,9 +353,10 @@ note_change(film_draft *draft, uint32_t index, film_region *region)
         return;
     }
     receiver = receiver_of(draft, index, callee, &change);
-    change.removes = receiver != FILM_NONE && callee != NULL &&
-                     callee->form == FILM_FORM_LOAD_METHOD &&
-                     film_method_removes(film_draft_name(draft, callee->arg));
+    if (receiver != FILM_NONE && callee != NULL &&
+        callee->form == FILM_FORM_LOAD_METHOD) {
+        change.effect = film_method_effect(film_draft_name(draft, callee->arg));
+    }
     change.spreads = is_attributes_dict(draft, receiver);
     if (receiver != FILM_NONE && !change.spreads &&
         resolve(draft, receiver, false, &touched)) {
