@@ -96,6 +96,24 @@ film_reading_open(film_reading *reading, const film_command *command, char **pat
     return true;
 }
 
+bool
+film_reading_begin(film_reading *reading, const film_command *command,
+                   const film_option *options, int argc, char **argv, size_t most,
+                   int *code)
+{
+    size_t count;
+
+    if (!film_options_parse(command, options, argc, argv, &count, code)) {
+        return false;
+    }
+    *code = FILM_EXIT_WRONG;
+    if (count > most) {
+        film_command_fail(command, "one recording at a time, not %zu", count);
+        return false;
+    }
+    return film_reading_open(reading, command, argv + 1, count);
+}
+
 /* Damage is told after everything that could be read, one sentence a recording. */
 static bool
 tell_damage(const film_reading *reading)
@@ -122,6 +140,12 @@ tell_damage(const film_reading *reading)
     return damaged;
 }
 
+static bool
+is_damage(film_status status)
+{
+    return status == FILM_CORRUPT || status == FILM_TRUNCATED;
+}
+
 int
 film_reading_close(film_reading *reading, film_status status)
 {
@@ -139,11 +163,12 @@ film_reading_close(film_reading *reading, film_status status)
     else {
         film_output_drain(&reading->output); /* what was read is still of use */
     }
-    if (status != FILM_OK) {
-        code = film_command_fail(reading->command, "%s", reading->error.message);
-    }
     if (tell_damage(reading)) {
         code = FILM_EXIT_WRONG;
+    }
+    /* What failed because of damage was told just now, with its place. */
+    if (status != FILM_OK && !(code == FILM_EXIT_WRONG && is_damage(status))) {
+        code = film_command_fail(reading->command, "%s", reading->error.message);
     }
     film_output_reset(&reading->output);
     film_recordings_close(&reading->set);

@@ -70,7 +70,7 @@ film_capture_owner(film_context *context, PyObject *owner, const film_holder *ho
     if (object != NULL && !known && !object->sure && holder->kind == FILM_HOLDER_NONE) {
         film_place_adopt(context, object, owner);
     }
-    if (object != NULL && FILM_UNLIKELY(object->record == 0)) {
+    if (object != NULL && FILM_UNLIKELY(!film_record_is_kept(object->record))) {
         film_content content = (film_content)film_type_of(Py_TYPE(owner))->content;
         film_fingerprint fingerprint =
             film_fingerprint_of(owner, content, the_limits.depth);
@@ -149,39 +149,80 @@ is_surely_unchanged(const film_object *object, PyObject *value, film_content con
            object->version == film_dict_version(value);
 }
 
-static bool
-put_changed(const film_object *object, uint8_t **to)
-{
-    if (object->record == 0) {
-        return false;
-    }
-    *to = film_token_put_value(*to, FILM_TOKEN_VALUE, object->record - 1);
-    return true;
-}
-
 /* A long list that has got a few items more: they are at its end, as far as the
  * fingerprint says the next time that all of it is compared. That is put off so long
  * that appending costs no more for a longer list. */
 static bool
-only_grows(film_object *object, PyObject *value, film_content content)
+only_grows(const film_object *object, PyObject *value)
 {
     int64_t grown = (int64_t)Py_SIZE(value) - object->length;
 
-    if (content != FILM_CONTENT_LIST || object->length < LONG_LIST || grown < 1 ||
-        grown > MOST_GROWTH || !object->compared || !object->flat || object->stale) {
+    if (object->length < LONG_LIST || grown < 1 || grown > MOST_GROWTH ||
+        !object->compared || !object->flat || object->stale) {
         return false;
     }
     return object->version < FILM_FINGERPRINT_ITEMS &&
            object->version < (uint32_t)Py_SIZE(value);
 }
 
+/* A list whose items count by address: they are looked at by address again, as long as
+ * nothing else can have come among them. False: it must be looked at as any other. */
+static bool
+compare_addresses(const film_object *object, PyObject *value, bool removes,
+                  film_fingerprint *fingerprint)
+{
+    int64_t grown = (int64_t)Py_SIZE(value) - object->length;
+
+    if (object->pointers == 0 || object->stale || !object->compared ||
+        object->partly || grown == 0 || grown > MOST_GROWTH ||
+        (grown < 0 && !removes)) {
+        return false;
+    }
+    return film_fingerprint_addresses(value, object->length, fingerprint);
+}
+
+/* A quick yes for long lists; `saved`: what it costs the next full comparison. */
+static bool
+is_surely_changed(const film_object *object, PyObject *value, film_content content,
+                  bool removes, film_fingerprint *fingerprint, uint32_t *saved)
+{
+    *saved = 0;
+    if (content != FILM_CONTENT_LIST) {
+        return false;
+    }
+    if (!object->wordless && only_grows(object, value)) {
+        *fingerprint = film_fingerprint_grown(value, object->fingerprint,
+                                              object->length, object->partly);
+        *saved = object->version + LOOKS_SAVED;
+        return fingerprint->flat;
+    }
+    return compare_addresses(object, value, removes, fingerprint);
+}
+
+/* The fingerprint differs from what was told: a new record. */
+static bool
+tell_changed(film_context *context, film_object *object, PyObject *value,
+             const film_fingerprint *fingerprint, film_changed *changed)
+{
+    changed->cut = fingerprint->cut || !object->compared;
+    changed->length_before = object->length;
+    film_the_capture_counts.cut += changed->cut;
+    object = film_snapshot_write(context, value, the_limits.depth, fingerprint);
+    if (object->record == 0) {
+        return false;
+    }
+    changed->record = object->record - 1;
+    return true;
+}
+
 bool
 film_capture_changed(film_context *context, PyObject *value, const film_holder *holder,
-                     uint8_t **to, int64_t *length_before, bool *cut)
+                     bool removes, film_changed *changed)
 {
     film_content content;
     film_fingerprint fingerprint;
     film_object *object;
+    uint32_t saved;
     bool known;
 
     if (film_is_scalar(value)) {
@@ -201,23 +242,17 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
         film_snapshot_compared(object, value, compared_levels(object), &fingerprint);
         return false;
     }
+    if (is_surely_changed(object, value, content, removes, &fingerprint, &saved)) {
+        if (!tell_changed(context, object, value, &fingerprint, changed)) {
+            return false;
+        }
+        if (saved != 0) {
+            film_objects_find(value)->version = saved;
+        }
+        return true;
+    }
     if (is_surely_unchanged(object, value, content)) {
         return false;
-    }
-    if (only_grows(object, value, content)) {
-        fingerprint = film_fingerprint_grown(value, object->fingerprint, object->length,
-                                             object->partly);
-        if (fingerprint.flat) {
-            uint32_t saved = object->version + LOOKS_SAVED;
-
-            *length_before = object->length;
-            *cut = fingerprint.cut;
-            film_the_capture_counts.cut += *cut;
-            object =
-                film_snapshot_write(context, value, the_limits.depth, &fingerprint);
-            object->version = saved;
-            return put_changed(object, to);
-        }
     }
     fingerprint = film_fingerprint_of(value, content, compared_levels(object));
     if (FILM_LIKELY(object->compared &&
@@ -230,19 +265,15 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
         }
         return false;
     }
-    *cut = fingerprint.cut || !object->compared;
     if (!object->compared && content == FILM_CONTENT_INSTANCE) {
         /* Never seen before: nothing says that this line has changed it. */
         film_snapshot_compared(object, value, the_limits.depth, &fingerprint);
         return false;
     }
-    *length_before = object->length;
-    film_the_capture_counts.cut += *cut;
     if (compared_levels(object) != the_limits.depth) {
         fingerprint = film_fingerprint_of(value, content, the_limits.depth);
     }
-    object = film_snapshot_write(context, value, the_limits.depth, &fingerprint);
-    return put_changed(object, to);
+    return tell_changed(context, object, value, &fingerprint, changed);
 }
 
 void
@@ -326,7 +357,7 @@ film_capture_stored(const film_stored *stored)
         object->serial != stored->serial || !object->compared) {
         return;
     }
-    if (!stored->known) {
+    if (!stored->known || object->wordless) {
         object->unsure = true;
         object->stale = true;
         return;

@@ -128,12 +128,18 @@ film_capture_owner(film_context *context, PyObject *owner, const film_holder *ho
 void
 film_capture_told(PyObject *owner, film_write *write);
 
+typedef struct film_changed {
+    uint64_t record;       /* value id of the new content */
+    int64_t length_before; /* -1: it has none */
+    bool cut;              /* it could not be compared in full */
+} film_changed;
+
 /* A line may have changed `value` in place. False: it did not, or has no content to
- * compare. True: writes the token of its new content and what the length was before
- * (-1: it has none); *cut when it could not be compared in full. */
+ * compare. `removes`: all that the line did to it was to call a method that takes items
+ * away. */
 bool
 film_capture_changed(film_context *context, PyObject *value, const film_holder *holder,
-                     uint8_t **to, int64_t *length_before, bool *cut);
+                     bool removes, film_changed *changed);
 
 /* A store read off the evaluation stack before it happens (`a[i] = v`, `f().x = v`,
  * `del d[k]`): what it will do to the owner's fingerprint, worked out while owner, key

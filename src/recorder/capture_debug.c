@@ -209,18 +209,18 @@ debug_changed(film_context *context, PyObject *args)
     PyObject *what, *value, *spec;
     uint8_t token[FILM_TOKEN_MAX], *to = token;
     film_holder holder;
-    int64_t length = -1;
-    bool cut = false;
+    film_changed changed;
 
     if (!PyArg_ParseTuple(args, "OOO", &what, &value, &spec) ||
         !read_holder(context, spec, &holder)) {
         return NULL;
     }
-    if (!film_capture_changed(context, value, &holder, &to, &length, &cut)) {
+    if (!film_capture_changed(context, value, &holder, false, &changed)) {
         Py_RETURN_NONE;
     }
+    to = film_token_put_value(to, FILM_TOKEN_VALUE, changed.record);
     return Py_BuildValue("(y#Li)", (const char *)token, (Py_ssize_t)(to - token),
-                         (long long)length, (int)cut);
+                         (long long)changed.length_before, (int)changed.cut);
 }
 
 static PyObject *
@@ -299,9 +299,8 @@ debug_time(film_context *context, PyObject *args)
     const char *kind;
     film_holder holder;
     uint64_t begin;
-    int64_t length;
+    film_changed changed;
     long times;
-    bool cut;
 
     if (!PyArg_ParseTuple(args, "OsOOl", &what, &kind, &value, &spec, &times) ||
         !read_holder(context, spec, &holder)) {
@@ -314,7 +313,7 @@ debug_time(film_context *context, PyObject *args)
             (void)film_capture(context, value, &holder, holder.name, to);
         }
         else if (strcmp(kind, "changed") == 0) {
-            (void)film_capture_changed(context, value, &holder, &to, &length, &cut);
+            (void)film_capture_changed(context, value, &holder, false, &changed);
         }
         else if (strcmp(kind, "owner") == 0) {
             (void)film_capture_owner(context, value, &holder, to);

@@ -21,6 +21,7 @@
 #define SALT_TEXT UINT64_C(0x510e527fade682d1)
 #define SHORT_TEXT 16
 #define BYTES_AN_ITEM 32 /* hashed in the time of an item */
+#define POINTERS_AN_ITEM 8
 #define BLOCK 64         /* bytes of a bytearray that are one item */
 
 int64_t film_the_looks_left = FILM_LOOK_ITEMS;
@@ -472,6 +473,8 @@ film_fingerprint_of(PyObject *object, film_content content, uint32_t levels)
     result.scalars = walk.scalars;
     result.cut = walk.left < 0;
     result.grown = false;
+    result.wordless = false;
+    result.pointers = 0;
     film_the_looks_left -= most - walk.left;
     return result;
 }
@@ -502,6 +505,25 @@ film_fingerprint_grown(PyObject *list, uint64_t before, int64_t length_before,
     }
     result.flat = walk.flat;
     return result;
+}
+
+bool
+film_fingerprint_addresses(PyObject *list, int64_t length_before,
+                           film_fingerprint *result)
+{
+    film_walk walk = {.left = FILM_FINGERPRINT_ITEMS, .flat = true};
+    PyObject **items = ((PyListObject *)list)->ob_item;
+
+    for (int64_t index = length_before; index < Py_SIZE(list); index++) {
+        (void)item_word(&walk, items[index], 0);
+    }
+    *result = (film_fingerprint){.length = Py_SIZE(list),
+                                 .flat = true,
+                                 .grown = Py_SIZE(list) > length_before,
+                                 .wordless = true,
+                                 .pointers = film_fingerprint_pointers(list)};
+    film_the_looks_left -= Py_SIZE(list) / POINTERS_AN_ITEM;
+    return walk.flat && !walk.scalars && Py_SIZE(list) <= FILM_FINGERPRINT_ITEMS;
 }
 
 bool

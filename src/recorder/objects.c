@@ -141,8 +141,9 @@ film_objects_renew_quick(film_object *object)
     film_object_way *way = &table.ways[object - table.objects];
 
     way->quick = 0;
-    if (object->whole && object->sure && object->record != 0 &&
-        object->record - 1 <= FILM_QUICK_RECORD) {
+    /* In a ring the record may be dropped: see film_record_is_kept. */
+    if (film_the_session.options.ring_bytes == 0 && object->whole && object->sure &&
+        object->record != 0 && object->record - 1 <= FILM_QUICK_RECORD) {
         way->quick = film_quick_type(way->address->ob_type) | (object->record - 1) |
                      (object->worded ? FILM_QUICK_WORDED : 0) |
                      (object->holding != 0 ? FILM_QUICK_HOLDS : 0);

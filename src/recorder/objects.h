@@ -79,9 +79,10 @@ typedef struct film_object {
     bool partly : 1;   /* it is of a part of the content only */
     bool unsure : 1;   /* a store was told that is not in it */
     bool dict : 1;
-    bool whole : 1;   /* its tokens refer to the record, whatever it holds by then */
-    bool sure : 1;    /* dies in sight: words, no places */
-    bool worded : 1;  /* the words hold */
+    bool wordless : 1; /* of a list: its pointers hold, the fingerprint does not */
+    bool whole : 1;    /* its tokens refer to the record, whatever it holds by then */
+    bool sure : 1;     /* dies in sight: words, no places */
+    bool worded : 1;   /* the words hold */
     uint16_t holding; /* attributes last told to hold an object that is not sure, by
                          film_holding_bit */
     uint16_t cell;    /* check word of the cell it was last told in */

@@ -120,8 +120,11 @@ typedef struct film_touch {
     film_write step[2]; /* name and cache of each attribute; for GLOBAL and NAME bases
                            the variable's name is in `name` */
     PyObject *name;
-    /* What it was last time, so that most lines need no lookup (observe.c's own). */
-    const void *seen;
+    /* Where the name was found in its dict last time, or that it was not there, so that
+     * most lines need no search (variables.c's own). */
+    const void *keys;      /* identity only: of the dict that had no such name */
+    Py_ssize_t keys_count; /* how many they were */
+    int32_t position;
 } film_touch;
 
 /* An instruction of a region that may change objects in place. Where a recorded
@@ -132,9 +135,15 @@ typedef struct film_change {
                           that is a builtin container, the method changes nothing else;
                           0: may change anything the region loads */
     uint16_t callee;   /* where the function lies in localsplus while it is called, or
-                          one above; FILM_PLAN_NO_PLACE: not known */
+                          one above; of a SEND what is sent to; FILM_PLAN_NO_PLACE: not
+                          known */
     bool reads;        /* a method that changes no builtin container */
+    bool removes;      /* one that only takes items away */
     bool spreads;      /* o.__dict__[k] = v: what is stored to is a part of `o` */
+    /* A call: the function, or with `method` the object it is a method of. Where that
+     * turns out to be a coroutine's or generator's, calling it runs nothing. */
+    film_touch *maker;
+    PyObject *method; /* borrowed from co_names */
 } film_change;
 
 #define FILM_REGION_CHANGES 6u

@@ -21,6 +21,7 @@ film_snapshot film_the_snapshot;
  * again. */
 static struct {
     uint64_t serial; /* 0: none */
+    uint64_t floor;  /* of records that may be referred to, when it was kept */
     uint32_t length;
     uint8_t bytes[KEPT_BYTES];
 } kept[KEPT_LISTS];
@@ -62,7 +63,9 @@ film_snapshot_compared(film_object *object, PyObject *value, uint32_t levels,
                                             : 0;
     object->worded = object->sure && film_fingerprint_words(value, object->words);
     film_objects_renew_quick(object);
-    object->pointers = PyList_Check(value) && fingerprint->flat &&
+    object->wordless = fingerprint->wordless;
+    object->pointers = fingerprint->pointers != 0 ? fingerprint->pointers
+                       : PyList_Check(value) && fingerprint->flat &&
                                !fingerprint->scalars && !fingerprint->cut
                            ? film_fingerprint_pointers(value)
                            : 0;
@@ -127,7 +130,7 @@ finish_record(film_object *object, uint32_t type_name, uint32_t flags, size_t st
         return;
     }
     hash = film_hash(body, length);
-    if (object->record == 0 || object->body != hash) {
+    if (!film_record_is_kept(object->record) || object->body != hash) {
         film_objects_set_record(object, film_keep_value(type_name, flags, body, length),
                                 whole);
         object->body = hash;
@@ -178,6 +181,7 @@ keep_items(const film_object *object, size_t start)
     at = past_number(past_number(at) + 1);
     if (end - at <= (ptrdiff_t)KEPT_BYTES) {
         kept[place].serial = object->serial;
+        kept[place].floor = film_value_floor();
         kept[place].length = (uint32_t)(end - at);
         memcpy(kept[place].bytes, at, (size_t)(end - at));
     }
@@ -189,7 +193,7 @@ put_kept_items(const film_object *object, int64_t length)
 {
     uint32_t at = object->serial % KEPT_LISTS;
 
-    if (kept[at].serial != object->serial) {
+    if (kept[at].serial != object->serial || kept[at].floor != film_value_floor()) {
         return false;
     }
     film_buffer_put_byte(&film_the_snapshot.body, FILM_OBJECT_SEQUENCE);
@@ -254,8 +258,8 @@ put_reference(const film_object *object, PyObject *value, uint8_t *to)
 static bool
 is_surely_told(const film_object *object, PyObject *value, film_content content)
 {
-    if (object->record == 0 || object->stale || !object->compared || !object->flat ||
-        object->partly) {
+    if (!film_record_is_kept(object->record) || object->stale || !object->compared ||
+        !object->flat || object->partly) {
         return false;
     }
     return content == FILM_CONTENT_TUPLE || content == FILM_CONTENT_FROZENSET ||
@@ -275,7 +279,7 @@ tell_content(film_context *context, film_object *object, PyObject *value,
         !object->flat && object->levels > levels ? object->levels : levels;
     film_fingerprint fingerprint = film_fingerprint_of(value, content, compared);
 
-    if (object->record != 0 && !object->stale && object->compared &&
+    if (film_record_is_kept(object->record) && !object->stale && object->compared &&
         object->levels >= levels && !fingerprint.cut &&
         fingerprint.word == object->fingerprint) {
         return object;
@@ -300,10 +304,11 @@ film_snapshot_token(film_context *context, PyObject *value, const film_holder *h
         return to;
     }
     if (object->busy || ((levels == 0 || film_the_looks_left <= 0) &&
-                         (tells_content || object->record == 0))) {
+                         (tells_content || !film_record_is_kept(object->record)))) {
         return put_reference(object, value, to);
     }
-    if (tells_content ? !is_surely_told(object, value, content) : object->record == 0) {
+    if (tells_content ? !is_surely_told(object, value, content)
+                      : !film_record_is_kept(object->record)) {
         object = tell_content(context, object, value, content, levels);
     }
     if (object->record == 0) {

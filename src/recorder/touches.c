@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/touches.h"
 
+#include "recorder/attributes.h"
 #include "recorder/capture.h"
 #include "recorder/variables.h"
 
@@ -9,18 +10,19 @@
 #define METHODS_LIMIT 16
 
 static bool
-tell_change(film_context *context, PyObject *value, const film_holder *holder)
+tell_change(film_context *context, PyObject *value, const film_holder *holder,
+            bool removes)
 {
-    uint8_t token[FILM_TOKEN_MAX], *end = token;
-    int64_t length_before;
-    bool cut;
+    uint8_t token[FILM_TOKEN_MAX], *end;
+    film_changed changed;
 
-    if (FILM_LIKELY(!film_capture_changed(context, value, holder, &end, &length_before,
-                                          &cut))) {
+    if (FILM_LIKELY(
+            !film_capture_changed(context, value, holder, removes, &changed))) {
         return true;
     }
+    end = film_token_put_value(token, FILM_TOKEN_VALUE, changed.record);
     return film_append_change(context->thread, token, (size_t)(end - token),
-                              length_before, cut);
+                              changed.length_before, changed.cut);
 }
 
 /* What calling this bound method may have changed. */
@@ -29,7 +31,7 @@ tell_self(film_context *context, PyObject *self)
 {
     film_holder holder = {.kind = FILM_HOLDER_NONE};
 
-    return tell_change(context, self, &holder);
+    return tell_change(context, self, &holder, false);
 }
 
 /* `table[i](x)`: a short list or tuple of bound methods. */
@@ -57,9 +59,17 @@ tell_touch(film_context *context, film_stack_entry *entry, const film_frame *fra
            film_touch *touch)
 {
     film_holder holder;
-    PyObject *value = film_touch_resolve(entry, frame, touch, &holder), *self;
+    PyObject *value, *self;
 
-    if (value == NULL) {
+    if (touch->base == FILM_WRITE_FAST && touch->depth == 0) {
+        value = film_frame_local(frame, touch->slot);
+        if (value == NULL || (film_value_is_constant(value) &&
+                              Py_TYPE(value) != &PyCFunction_Type)) {
+            return true;
+        }
+    }
+    value = film_touch_resolve(entry, frame, touch, &holder);
+    if (value == NULL || Py_TYPE(value) == &PyFunction_Type) {
         return true;
     }
     if (FILM_UNLIKELY(Py_TYPE(value)->tp_call != NULL) &&
@@ -70,7 +80,23 @@ tell_touch(film_context *context, film_stack_entry *entry, const film_frame *fra
         !tell_methods(context, value)) {
         return false;
     }
-    return film_value_is_constant(value) || tell_change(context, value, &holder);
+    return film_value_is_constant(value) || tell_change(context, value, &holder, false);
+}
+
+/* The call has made a coroutine or generator and run nothing. */
+static bool
+makes_generator(film_stack_entry *entry, const film_frame *frame,
+                const film_change *change)
+{
+    film_holder holder;
+    PyObject *function = film_touch_resolve(entry, frame, change->maker, &holder);
+
+    if (function != NULL && change->method != NULL) {
+        function = film_method_find(function, change->method);
+    }
+    return function != NULL && Py_TYPE(function) == &PyFunction_Type &&
+           (((PyCodeObject *)((PyFunctionObject *)function)->func_code)->co_flags &
+            (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) != 0;
 }
 
 /* A method was called: where its object is a builtin, only that one may have changed.
@@ -84,7 +110,8 @@ is_contained(film_context *context, film_stack_entry *entry, const film_frame *f
     PyObject *value;
 
     if (change->receiver == 0) {
-        return false;
+        *written = true;
+        return change->maker != NULL && makes_generator(entry, frame, change);
     }
     touch = &entry->region->touches[change->receiver - 1];
     value = film_touch_resolve(entry, frame, touch, &holder);
@@ -98,7 +125,8 @@ is_contained(film_context *context, film_stack_entry *entry, const film_frame *f
     if (film_value_is_constant(value) || PyTuple_Check(value)) {
         return false; /* t[0].append(x): what is in it is changed */
     }
-    *written = tell_change(context, value, &holder);
+    *written = tell_change(context, value, &holder,
+                           change->removes && entry->region->change_count == 1);
     return true;
 }
 
@@ -136,6 +164,19 @@ film_tell_touches(film_context *context, film_stack_entry *entry,
     return written;
 }
 
+/* All that the region has changed before this place is told. */
+static void
+cover_up_to(film_stack_entry *entry, uint32_t place)
+{
+    const film_region *region = entry->region;
+
+    for (uint32_t index = 0; index < region->change_count; index++) {
+        if (region->changes[index].place < place) {
+            entry->covered |= (uint8_t)(1u << index);
+        }
+    }
+}
+
 bool
 film_tell_early_changes(film_context *context, film_stack_entry *entry, uint32_t unit)
 {
@@ -153,7 +194,9 @@ film_tell_early_changes(film_context *context, film_stack_entry *entry, uint32_t
             continue;
         }
         if (!is_contained(context, entry, entry->frame, change, &written)) {
-            return tell_all_touches(context, entry, entry->frame);
+            written = tell_all_touches(context, entry, entry->frame);
+            cover_up_to(entry, place);
+            break;
         }
         entry->covered |= (uint8_t)(1u << index);
     }

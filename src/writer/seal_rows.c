@@ -35,19 +35,6 @@ typedef struct row_source {
     film_token_ends tokens;
 } row_source;
 
-static uint64_t
-code_hash(film_writer *writer, uint32_t code)
-{
-    uint64_t *block;
-
-    if (__builtin_expect(code / FILM_CODE_BLOCK >= FILM_CODE_BLOCKS, 0)) {
-        return code;
-    }
-    block = atomic_load_explicit(&writer->code_hashes[code / FILM_CODE_BLOCK],
-                                 memory_order_acquire);
-    return block == NULL ? code : block[code % FILM_CODE_BLOCK];
-}
-
 /* The function's share of the chunk, its stable hash at hand. */
 static inline film_share *
 share_of(film_writer *writer, uint32_t code)
@@ -55,7 +42,7 @@ share_of(film_writer *writer, uint32_t code)
     film_share *share = film_summary_share(&writer->summary, code);
 
     if (__builtin_expect(share != NULL && !share->hashed, 0)) {
-        share->hash = code_hash(writer, code);
+        share->hash = film_writer_code_hash(writer, code);
         share->hashed = true;
     }
     return share;
@@ -191,26 +178,6 @@ mix(film_stream *stream, uint8_t kind, uint32_t offset, uint64_t hash)
         film_digest_mix(stream->flow_digest, ((uint64_t)offset << 8 | kind) ^ hash);
 }
 
-/* Values of the rarer rows, which lie in their bodies. */
-static void
-note_tokens(film_token_facts *facts, const film_event *event)
-{
-    film_input input = film_input_of(event->tokens, event->tokens_length);
-
-    if (event->kind != FILM_KIND_DELETE && event->kind != FILM_KIND_CHANGE) {
-        return;
-    }
-    facts->digest = film_digest_mix(
-        facts->digest, film_hash(event->tokens, event->tokens_length) ^ event->kind);
-    for (uint32_t i = 0; i < event->token_count; i++) {
-        film_token token = film_token_decode(&input);
-        if ((token.kind == FILM_TOKEN_VALUE || token.kind == FILM_TOKEN_OBJECT) &&
-            token.value < facts->lowest) {
-            facts->lowest = token.value;
-        }
-    }
-}
-
 /* What film_columns_append does, for the kinds that take_any gets. */
 static film_status
 put_row(film_writer *writer, row_source *source, const film_row *row)
@@ -267,7 +234,7 @@ take_any(film_writer *writer, film_stream *stream, row_source *source,
     if (!is_event) {
         return FILM_OK;
     }
-    note_tokens(&writer->columns.facts, &event);
+    film_token_facts_note(&writer->columns.facts, &event);
     share = event.code == FILM_NO_CODE ? NULL : share_of(writer, event.code);
     mix(stream, event.kind, event.offset, share == NULL ? 0 : share->hash);
     if (event.value != 0 && event.value - 1 < chunk->first_value) {

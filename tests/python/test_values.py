@@ -571,6 +571,36 @@ def test_unknown_edges(runner, dump):
     ]
 
 
+def test_floats_read_as_python_writes_them(runner, dump):
+    """Every power of two with its neighbours, where there is more room above than
+    below, and numbers of every size."""
+    program = """
+        import math, random
+        numbers = [0.0, -0.0, math.inf, -math.inf, math.nan, 1e16, 1e22, 1e23, 5e-324]
+        numbers += [1e15, 123456789012345.6, 2**53, 2.0**53 + 2, 0.1, 1 / 3, 9e-5, 1e-4]
+        for power in range(-1074, 1024):
+            number = math.ldexp(1.0, power)
+            numbers += [number, math.nextafter(number, 0), math.nextafter(number, 2e308)]
+        pick = random.Random(1)
+        numbers += [pick.uniform(0.5, 1) * 10.0 ** pick.randint(-307, 308) for _ in range(2000)]
+        numbers += [pick.randint(1, 9999) / 10 ** pick.randint(0, 8) for _ in range(2000)]
+        def main():
+            for number in numbers:
+                told = float(number)
+                print(repr(told))
+        main()
+    """
+    result = runner.record(program, options=["--level", "values"])
+    events = dump(result.film)
+    told = [
+        event["value"]["text"]
+        for event in events
+        if event["kind"] == "set" and event["name"] == "told"
+    ]
+    assert len(told) > 10_000
+    assert told == result.stdout.split()
+
+
 def test_another_tool_comes_and_goes(tell):
     """CPython forgets which instructions are watched when another tool changes its
     events: they are watched again."""
