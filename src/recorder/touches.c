@@ -16,8 +16,7 @@ tell_change(film_context *context, PyObject *value, const film_holder *holder,
     uint8_t token[FILM_TOKEN_MAX], *end;
     film_changed changed;
 
-    if (FILM_LIKELY(
-            !film_capture_changed(context, value, holder, removes, &changed))) {
+    if (FILM_LIKELY(!film_capture_changed(context, value, holder, removes, &changed))) {
         return true;
     }
     end = film_token_put_value(token, FILM_TOKEN_VALUE, changed.record);
@@ -63,8 +62,8 @@ tell_touch(film_context *context, film_stack_entry *entry, const film_frame *fra
 
     if (touch->base == FILM_WRITE_FAST && touch->depth == 0) {
         value = film_frame_local(frame, touch->slot);
-        if (value == NULL || (film_value_is_constant(value) &&
-                              Py_TYPE(value) != &PyCFunction_Type)) {
+        if (value == NULL ||
+            (film_value_is_constant(value) && Py_TYPE(value) != &PyCFunction_Type)) {
             return true;
         }
     }
