@@ -116,6 +116,7 @@ plan_writes(film_code *known, const film_frame *frame)
     }
     if (frame != NULL) {
         wishes.globals = film_frame_globals(frame);
+        wishes.frame = film_frame_code(frame) == (PyObject *)known->code ? frame : NULL;
         wishes.names_on_stack = names_are_odd(known->code, frame);
     }
     known->plan = film_plan_new(known->code, &wishes);

@@ -595,7 +595,9 @@ is_wanted(const event_hook *hook)
 {
     const film_session_options *options = &film_the_session.options;
 
-    return (!hook->exceptions || options->exceptions) &&
+    /* Level values must know where a frame leaves its line, told or not. */
+    return (!hook->exceptions || options->exceptions ||
+            options->level >= FILM_LEVEL_VALUES) &&
            (!hook->c_calls || options->c_calls) && hook->level <= options->level;
 }
 

@@ -86,9 +86,9 @@ typedef struct film_object {
     bool whole : 1;    /* its tokens refer to the record, whatever it holds by then */
     bool sure : 1;     /* dies in sight: words, no places */
     bool worded : 1;   /* the words hold */
-    uint16_t holding; /* attributes last told to hold an object that is not sure, by
-                         film_holding_bit */
-    uint16_t cell;    /* check word of the cell it was last told in */
+    uint16_t holding;  /* attributes last told to hold an object that is not sure, by
+                          film_holding_bit */
+    uint16_t cell;     /* check word of the cell it was last told in */
     union {
         struct {
             film_slot_place first, last; /* a proven one that lives long; the latest */

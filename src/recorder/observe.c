@@ -24,6 +24,7 @@ enter_region(film_stack_entry *entry, film_region *region)
     entry->region = region;
     entry->covered = 0;
     entry->done = 0;
+    entry->told_early = 0;
     entry->fresh = false;
     entry->dead = false;
     entry->unwinding = false;

@@ -369,7 +369,13 @@ set_flags(const film_draft *draft, uint32_t index, film_plan *plan)
     if (here->form == FILM_FORM_RESUME) {
         flags |= here->is_start ? FILM_PLACE_START : FILM_PLACE_RESUME;
     }
-    plan->flags[here->place] = flags;
+    plan->flags[here->place] |= flags;
+    /* What was read off the stack once is to be read so by later plans, too. */
+    if (draft->made[index].before != FILM_NONE &&
+        draft->writes[draft->made[index].before].kind == FILM_WRITE_STACK_ATTRIBUTE) {
+        plan->flags[draft->writes[draft->made[index].before].place] |=
+            FILM_PLACE_ON_STACK;
+    }
 }
 
 /* Regions lie at the beginnings of cache lines. */

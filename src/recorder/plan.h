@@ -234,6 +234,7 @@ film_plan_instruction(const film_plan *plan, uint32_t unit)
 typedef struct film_plan_wishes {
     PyObject *globals; /* borrowed for the call; NULL: not known, then no global is
                           taken for the builtin of its name */
+    const film_frame *frame; /* borrowed; one that begins to run the code, or NULL */
     film_values_scope scope;
     bool names_on_stack;      /* its names go to a mapping that is no dict */
     bool every_place;         /* it was seen to go where no plan leads */

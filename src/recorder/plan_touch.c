@@ -224,8 +224,7 @@ is_generator_function(const film_draft *draft, const film_instruction *load)
     const film_instruction *before = load - 1;
     PyObject *constants = draft->bytecode.code->co_consts, *code;
 
-    if (load->form != FILM_FORM_MAKE_FUNCTION ||
-        load == draft->bytecode.instructions ||
+    if (load->form != FILM_FORM_MAKE_FUNCTION || load == draft->bytecode.instructions ||
         before->form != FILM_FORM_LOAD_CONST ||
         before->arg >= (uint32_t)PyTuple_GET_SIZE(constants)) {
         return false;

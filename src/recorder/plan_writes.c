@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "recorder/plan_harmless.h"
+#include "recorder/variables.h"
 
 /* How many instructions of its line are looked at before a store. */
 #define LOOK_BACK 256u
@@ -492,6 +493,30 @@ add_name_write(film_draft *draft, uint32_t index, film_write_kind kind)
     return add_made(draft, index, write);
 }
 
+/* True when the owner is an argument whose property or __setattr__ takes the value, in
+ * the frame that is about to begin: its value can only be read off the stack. */
+static bool
+is_taken_over(const film_draft *draft, film_write write)
+{
+    const PyCodeObject *code = draft->bytecode.code;
+    const film_frame *frame = draft->wishes->frame;
+    PyObject *owner;
+    film_kept kept = FILM_KEPT_ELSEWHERE;
+
+    if (frame == NULL || write.slot >= code->co_argcount + code->co_kwonlyargcount) {
+        return false;
+    }
+    owner = film_frame_local(frame, write.slot);
+    if (write.cell_owner) {
+        owner = film_cell_content(owner);
+    }
+    if (owner != NULL) {
+        write.value_index = write.value_offset = -1;
+        (void)film_attribute_read(&write, owner, &kept);
+    }
+    return kept == FILM_KEPT_VIA;
+}
+
 static bool
 add_attribute_write(film_draft *draft, uint32_t index, film_write_kind kind,
                     film_write_kind on_stack)
@@ -508,7 +533,8 @@ add_attribute_write(film_draft *draft, uint32_t index, film_write_kind kind,
         write.call_place = find_call(draft, index, 1);
         write.target = find_value(draft, index);
     }
-    if (!is_wished_on_stack(draft, index) && find_owner(draft, index, &write)) {
+    if (!is_wished_on_stack(draft, index) && find_owner(draft, index, &write) &&
+        !is_taken_over(draft, write)) {
         return add_made(draft, index, write);
     }
     write.kind = (uint8_t)on_stack;

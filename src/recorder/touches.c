@@ -63,8 +63,8 @@ tell_touch(film_context *context, film_stack_entry *entry, const film_frame *fra
 
     if (touch->base == FILM_WRITE_FAST && touch->depth == 0) {
         value = film_frame_local(frame, touch->slot);
-        if (value == NULL || (film_value_is_constant(value) &&
-                              Py_TYPE(value) != &PyCFunction_Type)) {
+        if (value == NULL ||
+            (film_value_is_constant(value) && Py_TYPE(value) != &PyCFunction_Type)) {
             return true;
         }
     }
@@ -169,19 +169,6 @@ film_tell_touches(film_context *context, film_stack_entry *entry,
     return written;
 }
 
-/* All that the region has changed before this place is told. */
-static void
-cover_up_to(film_stack_entry *entry, uint32_t place)
-{
-    const film_region *region = entry->region;
-
-    for (uint32_t index = 0; index < region->change_count; index++) {
-        if (region->changes[index].place < place) {
-            entry->covered |= (uint8_t)(1u << index);
-        }
-    }
-}
-
 bool
 film_tell_early_changes(film_context *context, film_stack_entry *entry, uint32_t unit)
 {
@@ -195,12 +182,15 @@ film_tell_early_changes(film_context *context, film_stack_entry *entry, uint32_t
     for (uint32_t index = 0; index < region->change_count && written; index++) {
         const film_change *change = &region->changes[index];
 
-        if (change->place >= place || (entry->covered >> index & 1) != 0) {
+        if (change->place >= place || change->place < entry->told_early ||
+            (entry->covered >> index & 1) != 0) {
             continue;
         }
         if (!is_contained(context, entry, entry->frame, change, &written)) {
+            /* Not again when the same instruction goes on calling; but what was made
+             * there may still change something later (map is lazy). */
             written = tell_all_touches(context, entry, entry->frame);
-            cover_up_to(entry, place);
+            entry->told_early = (uint16_t)place;
             break;
         }
         entry->covered |= (uint8_t)(1u << index);

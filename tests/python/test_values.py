@@ -621,6 +621,54 @@ def test_another_tool_comes_and_goes(tell):
         "x = [2]",
         "y = [3]",
         "y = [5]",
-        *(["k = 5"] if sys.version_info >= (3, 12) else []),
+        "k = 5",
         "z = [5]",
+    ]
+
+
+def test_without_exceptions_nothing_is_lost(tell):
+    told = tell(
+        """
+        def fails(n):
+            a = 1; b = [n]; raise KeyError
+        def main():
+            try: c = 2; fails(c); d = 1
+            except KeyError as e: k = 1
+            return k
+        """,
+        options=["--no-exceptions"],
+    )
+    assert told == [
+        "main: c = 2",
+        "fails(n=2)",
+        "fails: a = 1",
+        "fails: b = [2]",
+        "fails unwind",
+        "main: e = KeyError()",
+        "main: k = 1",
+        "main: e = None",
+        "main: del e",
+    ]
+
+
+def test_what_a_setter_of_self_takes(tell):
+    """The first frame of a method already reads it off the stack."""
+    told = tell(
+        """
+        exec(compile(
+            "class Base:\\n"
+            "    def __setattr__(self, n, v): object.__setattr__(self, n, v)",
+            "hidden", "exec"))
+        class Model(Base):
+            def __init__(self, n):
+                self.size = n + 1
+                self.items = [n]
+        def main():
+            Model(1)
+            return
+        """
+    )
+    assert [line for line in told if "via" in line] == [
+        "Model.__init__: Model.size = 2 via",
+        "Model.__init__: Model.items = [1] via",
     ]

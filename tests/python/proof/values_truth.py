@@ -265,7 +265,7 @@ class Store:
         else:
             self.names, self.slots = [value], [instruction.arg]
         # An inlined comprehension puts back what its variable's slot held before.
-        restores = name in LOCAL_STORES and (value, positions) in given_back
+        restores = name == "STORE_FAST" and (value, positions) in given_back
         # `case {"k": x, **rest}` deletes the keys it has matched from a dict of its own.
         matches = name == "DELETE_SUBSCR" and not source_segment(
             lines, positions
@@ -307,7 +307,8 @@ class Code:
             if instruction.opname not in STORES and not is_star(instruction):
                 continue
             depth = depths.get(instruction.offset)
-            store = Store(instruction, depth, lines, given_back)
+            constant = index and instructions[index - 1].opname == "LOAD_CONST"
+            store = Store(instruction, depth, lines, () if constant else given_back)
             if instruction.opname == "STORE_SUBSCR" and index > 1:
                 # `x: int` at a module's or a class's level.
                 owner = instructions[index - 2].argval
