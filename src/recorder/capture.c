@@ -204,13 +204,17 @@ static bool
 tell_changed(film_context *context, film_object *object, PyObject *value,
              const film_fingerprint *fingerprint, film_changed *changed)
 {
+    uint64_t record = object->record;
+
     changed->cut = fingerprint->cut || !object->compared;
     changed->length_before = object->length;
-    film_the_capture_counts.cut += changed->cut;
     object = film_snapshot_write(context, value, the_limits.depth, fingerprint);
-    if (object->record == 0) {
-        return false;
+    if (object->record == 0 ||
+        (object->record == record && !changed->cut && PyAnySet_Check(value) &&
+         object->length <= (int64_t)the_limits.items)) {
+        return false; /* a member of a set was replaced by an equal one */
     }
+    film_the_capture_counts.cut += changed->cut;
     changed->record = object->record - 1;
     return true;
 }

@@ -64,7 +64,14 @@ watch(film_code *known)
         film_codes_watched->previous_watched = known;
     }
     film_codes_watched = known;
+    film_code_watch_again(known);
+}
+
+void
+film_code_watch_again(film_code *known)
+{
     film_hooks_watch(known->code);
+    known->watched = film_compat_instrumentation(known->code);
 }
 
 /* A code object dies. */

@@ -22,6 +22,7 @@
 #define SHORT_TEXT 16
 #define BYTES_AN_ITEM 32 /* hashed in the time of an item */
 #define POINTERS_AN_ITEM 8
+#define MEMBERS_AN_ITEM 2
 #define BLOCK 64         /* bytes of a bytearray that are one item */
 
 int64_t film_the_looks_left = FILM_LOOK_ITEMS;
@@ -224,17 +225,21 @@ dict_word(film_walk *walk, PyObject *dict, uint32_t levels)
     return sum;
 }
 
+/* Members count by address and hash: they are not looked at. One that was replaced by
+ * an equal one makes another word; tell_changed (capture.c) sees to that. */
 static uint64_t
-set_word(film_walk *walk, PyObject *set, uint32_t levels)
+set_word(film_walk *walk, PyObject *set)
 {
-    Py_ssize_t last = film_set_positions(set);
+    Py_ssize_t last = film_set_positions(set), most = walk->left * MEMBERS_AN_ITEM;
+    const setentry *table = ((PySetObject *)set)->table;
     uint64_t sum = (uint64_t)((PySetObject *)set)->used * GOLDEN;
 
-    for (Py_ssize_t index = 0; index < last && pay(walk); index++) {
-        PyObject *member = film_set_get(set, index);
-
-        if (member != NULL) {
-            sum += placed(item_word(walk, member, levels), 1);
+    last = last < most ? last : most + 1;
+    walk->left -= last / MEMBERS_AN_ITEM + (last > most);
+    for (Py_ssize_t index = 0; index < last; index++) {
+        if (table[index].key != NULL && table[index].hash != -1) {
+            sum += placed((uint64_t)(uintptr_t)table[index].key,
+                          (uint64_t)table[index].hash);
         }
     }
     return sum;
@@ -407,7 +412,7 @@ content_word(film_walk *walk, PyObject *object, film_content content, uint32_t l
         return dict_word(walk, object, below);
     case FILM_CONTENT_SET:
     case FILM_CONTENT_FROZENSET:
-        return set_word(walk, object, below);
+        return set_word(walk, object);
     case FILM_CONTENT_DEQUE:
         return deque_word(walk, object, below);
     case FILM_CONTENT_BYTEARRAY:

@@ -291,9 +291,11 @@ make_region(film_draft *draft, film_flow_region *flow, film_region *region)
     qsort(&draft->reaches[flow->stops], flow->stop_count, sizeof(*states),
           compare_reaches);
     for (uint32_t state = 0; state < flow->state_count; state++) {
-        region->early |=
-            states[state].node != 0 &&
-            film_draft_may_enter(&bytecode->instructions[states[state].index]);
+        const film_instruction *here = &bytecode->instructions[states[state].index];
+
+        region->early |= states[state].node != 0 && film_draft_may_enter(here);
+        region->reraises |=
+            !FILM_HAS_MONITORING && (here->traits & FILM_OP_RERAISES) != 0;
     }
     if (made->before != FILM_NONE) {
         region->before = film_draft_keep(draft, 1, sizeof(film_write));

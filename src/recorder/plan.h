@@ -54,6 +54,7 @@ typedef enum film_write_kind {
      * above the top of the stack (the top item is localsplus[slot - 1]). */
     FILM_WRITE_STACK_FAST,       /* top: value; `target` the local: told at once, since
                                     nothing can keep it from happening */
+    FILM_WRITE_STACK_STAR,       /* top: the module of `import *`; told at once */
     FILM_WRITE_STACK_NAME,       /* top: value; `name` (a namespace that is no dict) */
     FILM_WRITE_STACK_ATTRIBUTE,  /* top: owner, then value */
     FILM_WRITE_STACK_ITEM,       /* top: key, then owner, then value */
@@ -158,8 +159,11 @@ typedef struct film_region {
     bool point : 1;        /* it begins at an observation point */
     bool sent : 1;         /* 3.11: a throw() that the generator delegated to may end
                               here, without an event */
-    bool points_ahead : 1; /* 3.11: opcode events are needed within it */
+    bool points_ahead : 1; /* one of its stops is a point */
     bool has_before : 1;   /* `before` is not NULL */
+    bool forward : 1;      /* changes happen in the order of their places */
+    bool reraises : 1;     /* 3.11: it may raise again without an event, and the frame
+                              then shows where that was raised before */
     /* What may change the touches; more than FILM_REGION_CHANGES or within a loop:
      * change_count is UINT8_MAX and all touches are looked at. */
     uint8_t change_count;

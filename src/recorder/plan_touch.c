@@ -392,6 +392,7 @@ find_changes(film_draft *draft, const film_flow_region *flow, film_region *regio
 {
     bool loops = false;
 
+    region->forward = true;
     region->change_count = 0;
     /* In the order of their places. */
     for (uint32_t state = 0; state < flow->state_count; state++) {
@@ -403,6 +404,7 @@ find_changes(film_draft *draft, const film_flow_region *flow, film_region *regio
         /* Back to a SEND leads only what goes on after a yield, which is an event. */
         if ((here->traits & FILM_OP_BACKWARD) != 0 && here->jump != FILM_NONE &&
             draft->bytecode.instructions[here->jump].form != FILM_FORM_SEND) {
+            region->forward = false;
             loops = loops || reaches(draft, flow, here->jump);
         }
     }

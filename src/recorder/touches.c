@@ -147,7 +147,7 @@ tell_all_touches(film_context *context, film_stack_entry *entry,
 
 bool
 film_tell_touches(film_context *context, film_stack_entry *entry,
-                  const film_frame *frame)
+                  const film_frame *frame, uint32_t unit)
 {
     const film_region *region = entry->region;
     bool written = true;
@@ -156,6 +156,9 @@ film_tell_touches(film_context *context, film_stack_entry *entry,
         return tell_all_touches(context, entry, frame);
     }
     for (uint32_t index = 0; index < region->change_count && written; index++) {
+        if (region->forward && region->changes[index].place > unit) {
+            continue; /* it is still to come */
+        }
         if ((entry->covered >> index & 1) == 0 &&
             !is_contained(context, entry, frame, &region->changes[index], &written)) {
             return tell_all_touches(context, entry, frame);

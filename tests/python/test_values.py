@@ -599,3 +599,28 @@ def test_floats_read_as_python_writes_them(runner, dump):
     ]
     assert len(told) > 10_000
     assert told == result.stdout.split()
+
+
+def test_another_tool_comes_and_goes(tell):
+    """CPython forgets which instructions are watched when another tool changes its
+    events: they are watched again."""
+    told = tell(
+        """
+        import cProfile
+        def main():
+            x = [1]; x = [2]
+            cProfile.Profile().runcall(len, "a")
+            y = [3]; y.append(4); y = [5]
+            z = [k for k in y]
+            return
+        """
+    )
+    told = [line.split(": ", 1)[-1] for line in told]
+    assert [line for line in told if line[:3] in ("x =", "y =", "k =", "z =")] == [
+        "x = [1]",
+        "x = [2]",
+        "y = [3]",
+        "y = [5]",
+        *(["k = 5"] if sys.version_info >= (3, 12) else []),
+        "z = [5]",
+    ]
