@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export/objwatch_view.h"
 
+#include <string.h>
+
 #define CELL_FREE 0x80u /* CO_FAST_FREE: a variable of a function around */
 
 typedef struct write {
@@ -150,6 +152,18 @@ take_global(film_objwatch *view, const film_event *event, film_seen_frame *frame
     }
 }
 
+/* True when the attribute is known to hold the value, or the value is not known. */
+static bool
+is_told(const film_held *now, const film_held *value)
+{
+    if (now->length == 0 || film_held_token(now).kind == FILM_TOKEN_UNBOUND) {
+        return false;
+    }
+    return film_held_token(value).kind == FILM_TOKEN_UNBOUND ||
+           (now->length == value->length &&
+            memcmp(now->bytes, value->bytes, value->length) == 0);
+}
+
 static void
 take_attribute(film_objwatch *view, const film_event *event, film_seen_frame *frame,
                write *taken, film_objwatch_line *line)
@@ -166,9 +180,7 @@ take_attribute(film_objwatch *view, const film_event *event, film_seen_frame *fr
         return;
     }
     if (event->form == FILM_SET_ATTRIBUTE_VIA && !taken->deletes &&
-        film_held_token(&taken->value).kind == FILM_TOKEN_UNBOUND &&
-        variable->now.length > 0 &&
-        film_held_token(&variable->now).kind != FILM_TOKEN_UNBOUND) {
+        is_told(&variable->now, &taken->value)) {
         return; /* what the setter did to the object was told as a change */
     }
     if (object != NULL) {

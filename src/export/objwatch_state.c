@@ -161,6 +161,10 @@ take_record(film_watch *state, const film_token *token, unsigned nesting)
              (token->kind == FILM_TOKEN_OBJECT || !object->loaded)) {
         return record.serial + 1; /* told before; its attributes are written since */
     }
+    else if (object->record > token->value + 1 && token->kind == FILM_TOKEN_OBJECT) {
+        return record.serial + 1; /* its store was read before it happened, and what
+                                     happened has told more */
+    }
     object->record = token->value + 1;
     object->type = record.type;
     object->form = record.form;

@@ -13,61 +13,15 @@
 #include "recorder/capture_arrays.h"
 #include "recorder/capture_scalars.h"
 #include "recorder/compat_objects.h"
+#include "recorder/fingerprint_words.h"
 #include "recorder/objects.h"
 
-#define GOLDEN UINT64_C(0x9e3779b97f4a7c15)
-#define SALT_INT UINT64_C(0x1d8e4e27c47d124f)
-#define SALT_FLOAT UINT64_C(0xa54ff53a5f1d36f1)
-#define SALT_TEXT UINT64_C(0x510e527fade682d1)
-#define SHORT_TEXT 16
-#define BYTES_AN_ITEM 32 /* hashed in the time of an item */
 #define MEMBERS_AN_ITEM 2
-#define BLOCK 64 /* bytes of a bytearray that are one item */
 
 int64_t film_the_looks_left = FILM_LOOK_ITEMS;
 
-typedef struct film_walk {
-    int64_t left; /* items that may still be looked at */
-    bool flat, scalars;
-} film_walk;
-
 static uint64_t
 content_word(film_walk *walk, PyObject *object, film_content content, uint32_t levels);
-
-/* Adds an item's word at its place. */
-static inline uint64_t
-placed(uint64_t word, uint64_t place)
-{
-    word = (word ^ place * GOLDEN) * UINT64_C(0xff51afd7ed558ccd);
-    return (word ^ word >> 32) * UINT64_C(0xc4ceb9fe1a85ec53);
-}
-
-/* All bytes of a short text in two words. */
-static inline uint64_t
-short_text_word(const char *text, size_t length)
-{
-    uint64_t first = 0, last = 0;
-
-    if (length >= 8) {
-        memcpy(&first, text, 8);
-        memcpy(&last, text + length - 8, 8);
-    }
-    else if (length >= 4) {
-        uint32_t head, tail;
-
-        memcpy(&head, text, 4);
-        memcpy(&tail, text + length - 4, 4);
-        first = head;
-        last = tail;
-    }
-    else {
-        for (size_t index = 0; index < length; index++) {
-            first = first << 8 | (uint8_t)text[index];
-        }
-    }
-    first = (first ^ SALT_TEXT) * GOLDEN;
-    return ((first ^ first >> 32) + last) * UINT64_C(0xff51afd7ed558ccd) + length;
-}
 
 static film_content
 nested_content(const PyTypeObject *type)
@@ -93,12 +47,6 @@ nested_content(const PyTypeObject *type)
     return FILM_CONTENT_OPAQUE;
 }
 
-static inline uint64_t
-identity_word(const PyObject *item, const PyTypeObject *type)
-{
-    return (uint64_t)(uintptr_t)item ^ (uint64_t)(uintptr_t)type * GOLDEN;
-}
-
 /* Of a long text, in items. */
 static int64_t
 text_cost(PyObject *scalar)
@@ -118,8 +66,8 @@ text_cost(PyObject *scalar)
 }
 
 /* The word of an item that is no small number and no short text. */
-static uint64_t
-other_word(film_walk *walk, PyObject *item, uint32_t levels)
+uint64_t
+film_other_word(film_walk *walk, PyObject *item, uint32_t levels)
 {
     const PyTypeObject *type = Py_TYPE(item);
     uint64_t address = (uint64_t)(uintptr_t)item;
@@ -149,46 +97,6 @@ other_word(film_walk *walk, PyObject *item, uint32_t levels)
     return identity_word(item, type);
 }
 
-static inline uint64_t
-item_word(film_walk *walk, PyObject *item, uint32_t levels)
-{
-    const PyTypeObject *type;
-    int64_t number;
-
-    if (FILM_UNLIKELY(item == NULL)) {
-        return 0;
-    }
-    type = Py_TYPE(item);
-    if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0) {
-        return identity_word(item, type); /* instances: no need to look closer */
-    }
-    if (type == &PyLong_Type && film_long_small(item, &number)) {
-        walk->scalars = true;
-        return (uint64_t)number ^ SALT_INT;
-    }
-    if (type == &PyFloat_Type) {
-        uint64_t bits;
-
-        walk->scalars = true;
-        memcpy(&bits, &((PyFloatObject *)item)->ob_fval, sizeof(bits));
-        return bits ^ SALT_FLOAT;
-    }
-    if (type == &PyUnicode_Type && PyUnicode_IS_COMPACT_ASCII(item) &&
-        PyUnicode_GET_LENGTH(item) <= SHORT_TEXT) {
-        walk->scalars = true;
-        return short_text_word(PyUnicode_DATA(item),
-                               (size_t)PyUnicode_GET_LENGTH(item));
-    }
-    return other_word(walk, item, levels);
-}
-
-/* False when no more may be looked at. */
-static inline bool
-pay(film_walk *walk)
-{
-    return FILM_LIKELY(walk->left-- > 0);
-}
-
 static uint64_t
 array_word(film_walk *walk, PyObject *const *items, Py_ssize_t count, uint32_t levels)
 {
@@ -198,13 +106,6 @@ array_word(film_walk *walk, PyObject *const *items, Py_ssize_t count, uint32_t l
         sum += placed(item_word(walk, items[index], levels), (uint64_t)index + 1);
     }
     return sum;
-}
-
-/* By key, not by place. */
-static inline uint64_t
-pair_word(film_walk *walk, PyObject *key, PyObject *value, uint32_t levels)
-{
-    return placed(item_word(walk, value, levels), item_word(walk, key, levels));
 }
 
 static uint64_t
@@ -255,12 +156,6 @@ deque_word(film_walk *walk, PyObject *deque, uint32_t levels)
                       (uint64_t)index + 1);
     }
     return sum;
-}
-
-static inline uint64_t
-block_word(const char *bytes, size_t length, size_t block)
-{
-    return placed(film_hash(bytes, length), block + 1);
 }
 
 static uint64_t
@@ -566,226 +461,4 @@ film_fingerprint_only_grew(PyObject *object, film_content content, uint32_t leve
         return false;
     }
     return now->word - tail == before;
-}
-
-/* --- what a store will do -----------------------------------------------------------
- */
-
-/* An int that is an index of a sequence of this length; -1: none. */
-static Py_ssize_t
-index_of(PyObject *key, Py_ssize_t length)
-{
-    int64_t index;
-
-    if (!PyLong_Check(key) || !film_long_small(key, &index)) {
-        return -1;
-    }
-    if (index < 0) {
-        index += length;
-    }
-    return index >= 0 && index < length ? (Py_ssize_t)index : -1;
-}
-
-static bool
-list_store(film_walk *walk, PyObject *list, Py_ssize_t index, PyObject *value,
-           uint32_t levels, film_store_effect *effect)
-{
-    PyObject **items = ((PyListObject *)list)->ob_item;
-
-    effect->delta =
-        0 - placed(item_word(walk, items[index], levels), (uint64_t)index + 1);
-    if (value != NULL) {
-        effect->delta += placed(item_word(walk, value, levels), (uint64_t)index + 1);
-        return true;
-    }
-    /* What follows moves down. */
-    for (Py_ssize_t next = index + 1; next < Py_SIZE(list); next++) {
-        uint64_t word = item_word(walk, items[next], levels);
-
-        if (--walk->left <= 0) {
-            return false;
-        }
-        effect->delta +=
-            placed(word, (uint64_t)next) - placed(word, (uint64_t)next + 1);
-    }
-    effect->delta -= GOLDEN;
-    effect->growth = -1;
-    return true;
-}
-
-static bool
-deque_store(film_walk *walk, PyObject *deque, Py_ssize_t index, PyObject *value,
-            uint32_t levels, film_store_effect *effect)
-{
-    film_deque_cursor cursor = film_deque_begin(deque);
-
-    for (Py_ssize_t at = 0; at < Py_SIZE(deque); at++) {
-        PyObject *item = film_deque_next(&cursor);
-        uint64_t word;
-
-        if (!pay(walk)) {
-            return false;
-        }
-        if (at < index) {
-            continue;
-        }
-        word = item_word(walk, item, levels);
-        effect->delta -= placed(word, (uint64_t)at + 1);
-        if (value != NULL) {
-            effect->delta += placed(item_word(walk, value, levels), (uint64_t)at + 1);
-            return true;
-        }
-        if (at > index) { /* what follows moves down */
-            effect->delta += placed(word, (uint64_t)at);
-        }
-    }
-    effect->delta -= GOLDEN;
-    effect->growth = -1;
-    return true;
-}
-
-static bool
-bytearray_store(film_walk *walk, PyObject *object, Py_ssize_t index, PyObject *value,
-                film_store_effect *effect)
-{
-    const char *bytes = PyByteArray_AS_STRING(object);
-    size_t length = (size_t)Py_SIZE(object), changed = (size_t)index;
-    size_t shorter = length - (value == NULL);
-    int64_t byte = 0;
-
-    if (value != NULL && (!PyLong_Check(value) || !film_long_small(value, &byte) ||
-                          byte < 0 || byte > UINT8_MAX)) {
-        return false;
-    }
-    for (size_t at = changed - changed % BLOCK; at < length; at += BLOCK) {
-        size_t old_count = length - at < BLOCK ? length - at : BLOCK;
-        size_t new_count = shorter - at < BLOCK ? shorter - at : BLOCK;
-        char block[BLOCK];
-
-        if ((walk->left -= 2 * BLOCK / BYTES_AN_ITEM) < 0) {
-            return false;
-        }
-        effect->delta -= block_word(bytes + at, old_count, at / BLOCK);
-        for (size_t byte_at = 0; byte_at < new_count; byte_at++) {
-            size_t from = at + byte_at;
-
-            block[byte_at] = bytes[value == NULL && from >= changed ? from + 1 : from];
-        }
-        if (value != NULL) {
-            block[changed - at] = (char)byte;
-        }
-        if (new_count > 0) {
-            effect->delta += block_word(block, new_count, at / BLOCK);
-        }
-        if (value != NULL) {
-            return true;
-        }
-    }
-    effect->delta -= GOLDEN;
-    effect->growth = -1;
-    return true;
-}
-
-/* The store of item `key` of a sequence. */
-static bool
-sequence_store(film_walk *walk, PyObject *owner, film_content content, PyObject *key,
-               PyObject *value, uint32_t levels, film_store_effect *effect)
-{
-    Py_ssize_t index = index_of(key, Py_SIZE(owner));
-
-    if (index < 0) {
-        return false;
-    }
-    if (content == FILM_CONTENT_LIST) {
-        return list_store(walk, owner, index, value, levels, effect);
-    }
-    return content == FILM_CONTENT_DEQUE
-               ? deque_store(walk, owner, index, value, levels, effect)
-               : bytearray_store(walk, owner, index, value, effect);
-}
-
-static bool
-dict_store(film_walk *walk, PyObject *dict, PyObject *key, PyObject *value,
-           uint32_t levels, film_store_effect *effect)
-{
-    PyObject *kept, *old;
-
-    /* Keys that are the program's own objects are compared by its own code. */
-    if (!film_dict_item(dict, key, &kept, &old)) {
-        return false;
-    }
-    if (old == NULL && value == NULL) {
-        return false; /* it will raise */
-    }
-    if (old != NULL) {
-        effect->delta -= pair_word(walk, kept, old, levels);
-        effect->growth--;
-    }
-    if (value != NULL) {
-        effect->delta += pair_word(walk, kept, value, levels);
-        effect->growth++;
-    }
-    effect->delta += (uint64_t)effect->growth * GOLDEN;
-    return true;
-}
-
-static bool
-attribute_store(film_walk *walk, PyObject *object, PyObject *name, PyObject *value,
-                film_store_effect *effect)
-{
-    const film_type *type = film_type_of(Py_TYPE(object));
-    uint64_t place = (uint64_t)(uintptr_t)name;
-    PyObject *old = NULL;
-    film_pairs pairs;
-    unsigned slot = 0;
-
-    while (slot < type->slot_count && type->slots[slot].name != name) {
-        slot++;
-    }
-    if (slot < type->slot_count) {
-        old = *(PyObject **)((char *)object + type->slots[slot].offset);
-        place = slot + 1;
-    }
-    else if (film_pairs_of_object(object, &pairs)) {
-        for (Py_ssize_t index = 0; index < pairs.count && old == NULL; index++) {
-            PyObject *key, *kept = film_pairs_get(&pairs, index, &key);
-
-            if (key == name) {
-                old = kept;
-            }
-        }
-    }
-    if (old != NULL) {
-        effect->delta -= placed(item_word(walk, old, 0), place);
-    }
-    if (value != NULL) {
-        effect->delta += placed(item_word(walk, value, 0), place);
-    }
-    return true;
-}
-
-bool
-film_fingerprint_store(PyObject *owner, film_content content, uint32_t levels,
-                       PyObject *name, PyObject *key, PyObject *value,
-                       film_store_effect *effect)
-{
-    film_walk walk = {.left = FILM_FINGERPRINT_ITEMS, .flat = true};
-    uint32_t below = levels == 0 ? 0 : levels - 1;
-    bool known = false;
-
-    *effect = (film_store_effect){0};
-    if (name != NULL) {
-        known = content == FILM_CONTENT_INSTANCE &&
-                attribute_store(&walk, owner, name, value, effect);
-    }
-    else if ((content == FILM_CONTENT_LIST || content == FILM_CONTENT_DEQUE ||
-              content == FILM_CONTENT_BYTEARRAY) &&
-             key != NULL) {
-        known = sequence_store(&walk, owner, content, key, value, below, effect);
-    }
-    else if (content == FILM_CONTENT_DICT && key != NULL) {
-        known = dict_store(&walk, owner, key, value, below, effect);
-    }
-    effect->flat = walk.flat;
-    return known && walk.left >= 0;
 }
