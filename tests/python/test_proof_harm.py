@@ -372,7 +372,7 @@ facts = {
     "orig_argv": sys.orig_argv[1:],
     "path": sys.path,
     "path_hooks": [str(hook)[:30] for hook in sys.path_hooks],
-    "meta_path": [str(finder)[:60] for finder in sys.meta_path],
+    "meta_path": [str(finder).partition(" at 0x")[0] for finder in sys.meta_path],
     "flags": list(sys.flags),
     "xoptions": sys._xoptions,
     "main": sorted(vars(main)),
