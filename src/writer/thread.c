@@ -161,6 +161,9 @@ film_writer_thread_begin(film_writer *writer, const char *name, uint64_t native_
     thread->writer = writer;
     thread->stream.id = writer->thread_count + 1;
     film_state_begin(&thread->stream.state, thread->stream.id, writer->block.tick_ns);
+    if (writer->block.level >= FILM_LEVEL_VALUES) {
+        thread->stream.state.locals = &writer->locals;
+    }
     thread->hot.clock = &writer->clock;
     thread->hot.last_raw = film_clock_read(&writer->clock);
     thread->stream.raw = thread->hot.last_raw;
