@@ -7,8 +7,9 @@
 #include "analysis/query_state.h"
 #include "analysis/timeline_state.h"
 
-/* The text of a value in an answer is about so long at most. */
+/* The text of a value in an answer is about so long at most, and with "text_bytes". */
 #define VALUE_TEXT 400u
+#define MOST_VALUE_TEXT (1u << 20)
 
 static void
 put_text(film_buffer *out, const char *text, size_t length)
@@ -121,8 +122,11 @@ film_ask_value(film_ask *ask, const char *key, film_moment moment,
                const film_datum *value)
 {
     film_value told;
+    uint64_t limit;
 
-    FILM_TRY(film_timeline_text(ask->timeline, moment, value, VALUE_TEXT, &told,
+    FILM_TRY(film_ask_get_number(ask, "text_bytes", VALUE_TEXT, &limit));
+    limit = limit < MOST_VALUE_TEXT ? limit : MOST_VALUE_TEXT;
+    FILM_TRY(film_timeline_text(ask->timeline, moment, value, (size_t)limit, &told,
                                 ask->error));
     film_ask_open(ask, key, '{');
     film_ask_string(ask, "text", told.text);

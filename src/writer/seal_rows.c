@@ -335,7 +335,8 @@ take_any(film_writer *writer, film_stream *stream, row_source *source,
     FILM_TRY(film_state_apply(state, &row, &event, &is_event));
     FILM_TRY(put_row(writer, source, &row));
     if (!is_event) {
-        writer->touched.adjusted = true;
+        writer->touched.adjusted =
+            writer->touched.adjusted || row.kind != FILM_KIND_PAUSE;
         return FILM_OK;
     }
     note_tokens(&writer->columns.facts, &event, chunk);
