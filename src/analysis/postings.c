@@ -111,9 +111,9 @@ film_postings_summary(const film_postings *postings, uint32_t thread, uint64_t b
     return postings->bytes.data + of->blocks[block - of->first_block].offset;
 }
 
-/* Whether `number` of `code` is in a section of LINES' form. */
+/* Whether one from `number` to `last` of `code` is in a section of LINES' form. */
 static bool
-has_number(film_input body, uint32_t code, uint32_t number)
+has_number(film_input body, uint32_t code, uint32_t number, uint32_t last)
 {
     uint32_t at_code = 0;
 
@@ -126,7 +126,7 @@ has_number(film_input body, uint32_t code, uint32_t number)
         }
         while (count-- > 0 && !body.failed) {
             at += film_input_varint32(&body);
-            if (at_code == code && at == number) {
+            if (at_code == code && at >= number && at <= last) {
                 return true;
             }
         }
@@ -187,7 +187,8 @@ has_write(film_input body, const film_wanted *wanted)
     while (film_input_left(&body) > 0 && !body.failed) {
         uint64_t head = film_input_varint(&body);
         bool holds = ranges_hold(&body, wanted->serial) || (head & 4) != 0;
-        if ((head & 3) == (uint64_t)wanted->write && head >> 3 == wanted->number &&
+        if ((head & 3) == (uint64_t)wanted->write &&
+            (wanted->number == FILM_ANY_NAME || head >> 3 == wanted->number) &&
             (wanted->serial == 0 || holds)) {
             return true;
         }
@@ -249,7 +250,9 @@ may_hold_one(const uint8_t *bytes, size_t length, const film_wanted *wanted)
             return false;
         }
         return film_summary_section(bytes, length, section, &body) != FILM_OK ||
-               has_number(body, wanted->code, wanted->number);
+               has_number(body, wanted->code, wanted->number,
+                          wanted->kind == FILM_WANTED_LINE ? wanted->last
+                                                           : wanted->number);
     case FILM_WANTED_CALL:
         return has_code(bytes, length, wanted->code, &count) && count > 0;
     case FILM_WANTED_CODE:

@@ -139,9 +139,6 @@ log_point(void *context, size_t breakpoint, film_moment moment, const char *text
     film_ask_close(ask, '}');
 }
 
-film_status
-film_ask_breakpoints(film_ask *ask, film_breakpoints **out, size_t *bad);
-
 static film_status
 go_on(film_ask *ask, film_moment from, bool back, film_stop *stop)
 {
@@ -177,9 +174,6 @@ make_move(film_ask *ask, const char *how, film_moment from, film_stop *stop)
 }
 
 /* What a move came to, also told by `first`. */
-film_status
-film_ask_stopped(film_ask *ask, film_moment from, const film_stop *stop);
-
 film_status
 film_ask_stopped(film_ask *ask, film_moment from, const film_stop *stop)
 {

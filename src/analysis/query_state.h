@@ -100,6 +100,14 @@ film_ask_wants(film_ask *ask, const char *what);
 FILM_NODISCARD film_status
 film_ask_get_frame(film_ask *ask, film_moment moment, size_t *index, uint64_t *serial);
 
+/* The request's "breakpoints"; the caller owns *out. */
+FILM_NODISCARD film_status
+film_ask_breakpoints(film_ask *ask, film_breakpoints **out, size_t *bad);
+
+/* "stopped" and the moment it is about. */
+FILM_NODISCARD film_status
+film_ask_stopped(film_ask *ask, film_moment from, const film_stop *stop);
+
 /* --- handlers --- */
 
 typedef film_status (*film_answer)(film_ask *ask);

@@ -16,13 +16,16 @@ typedef enum film_target_kind {
     FILM_TARGET_OBJECT     /* anything recorded that changes the object `serial` */
 } film_target_kind;
 
-typedef struct film_target {
+typedef struct film_target film_target;
+struct film_target {
     film_target_kind kind;
     uint64_t frame, serial;
     uint32_t code, slot;
-    uint32_t name; /* string id */
-    film_datum key;
-} film_target;
+    uint32_t name;      /* string id */
+    char key_text[200]; /* ITEM: the key as Python writes it; empty: any */
+    uint64_t least;     /* LOCAL: its frame was called at this event; 0: not known */
+    bool argument;      /* LOCAL: it is one of the function's arguments */
+};
 
 /* What a text names at a moment: `x` (a local of frame `index`, else a global of its
  * module), `self.x`, `a.b.c`, `d["k"]`, `l[3]`, `module:NAME`, `function:x` (that local
@@ -30,6 +33,10 @@ typedef struct film_target {
 FILM_NODISCARD film_status
 film_target_parse(film_timeline *timeline, film_moment moment, size_t index,
                   const char *text, film_target *out, film_error *error);
+
+/* The id of a name among the recording's strings; 0: it has none. */
+uint32_t
+film_timeline_string_id(const film_timeline *timeline, const char *name, size_t length);
 
 typedef struct film_written {
     film_moment moment; /* the set, delete, change or call (an argument) */
@@ -47,6 +54,11 @@ film_find_write(film_timeline *timeline, const film_target *target, film_moment 
                 bool back, const film_budget *budget, film_written *out,
                 film_stop *stop, film_error *error);
 
+/* What was written at a moment that film_find_write gave. */
+FILM_NODISCARD film_status
+film_written_at(film_timeline *timeline, const film_target *target, film_moment moment,
+                film_written *out, film_error *error);
+
 /* Writes one after the other, each from behind the one before; see film_find_write. A
  * history is this from the start on with frame 0. */
 
@@ -63,7 +75,7 @@ typedef enum film_read_kind {
 
 typedef struct film_read {
     film_read_kind kind;
-    film_text name;    /* as the source names it; of a call: the function */
+    char name[120];    /* as the source names it; of a call: the function */
     film_datum value;  /* when the line read it */
     film_moment wrote; /* the write that made it, for asking again; thread 0: unknown */
 } film_read;

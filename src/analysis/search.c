@@ -13,7 +13,7 @@ typedef struct lane {
     uint32_t thread;
     uint64_t first, end; /* events of the thread */
     uint64_t at;   /* forward: the next to look at; back: one more than that */
-    bool found, spent;
+    bool found, spent, paused;
     uint64_t time_ns; /* of what was found; else not later (back: earlier) than `at` */
 } lane;
 
@@ -63,6 +63,12 @@ bound_lane(const film_timeline *timeline, lane *one, bool back)
     one->time_ns = one->spent ? (back ? 0 : UINT64_MAX) : time_at(timeline, one, back);
 }
 
+static bool
+must_pause(const film_search *search, uint32_t index)
+{
+    return search->slow && (index & 31) == 0 && film_budget_spent(search->budget);
+}
+
 /* Looks at one chunk of a lane. */
 static film_status
 advance(film_timeline *timeline, const film_search *search, lane *one,
@@ -86,8 +92,14 @@ advance(film_timeline *timeline, const film_search *search, lane *one,
     FILM_TRY(status);
     if (search->back) {
         uint64_t last = scene->first + scene->count;
-        for (uint64_t at = one->at < last ? one->at : last; at > scene->first; at--) {
+        for (uint64_t at = one->at < last ? one->at : last;
+             at > scene->first && at > one->first; at--) {
             uint32_t index = (uint32_t)(at - 1 - scene->first);
+            if (must_pause(search, index)) {
+                one->at = at;
+                one->paused = true;
+                return FILM_OK;
+            }
             if (search->match(search->context, timeline, scene, index)) {
                 one->found = true;
                 one->at = at;
@@ -100,6 +112,11 @@ advance(film_timeline *timeline, const film_search *search, lane *one,
         for (uint64_t at = one->at > scene->first ? one->at : scene->first;
              at < scene->first + scene->count; at++) {
             uint32_t index = (uint32_t)(at - scene->first);
+            if (must_pause(search, index)) {
+                one->at = at;
+                one->paused = true;
+                return FILM_OK;
+            }
             if (search->match(search->context, timeline, scene, index)) {
                 one->found = true;
                 one->at = at;
@@ -121,7 +138,10 @@ open_lane(film_timeline *timeline, const film_search *search,
     one->first = info->first_event;
     one->end = info->end_event;
     if (info->id == search->from.thread) {
-        one->at = search->back ? search->from.event : search->from.event + 1;
+        one->at = search->from.event + (!search->back || search->inclusive);
+        if (search->least > one->first) {
+            one->first = search->least;
+        }
     }
     else { /* the first event behind the moment, or (back) all before that */
         FILM_TRY(film_timeline_behind(timeline, search->from, info->id, &one->at, error));
@@ -194,14 +214,16 @@ run_lanes(film_timeline *timeline, const film_search *search, lane *lanes, size_
                 film_moment_of(one->thread, search->back ? one->at - 1 : one->at);
             return FILM_OK;
         }
-        if ((turn++ & 7) == 7 && can_stop(one, search->back) &&
-            film_budget_spent(search->budget)) {
+        if (can_stop(one, search->back) &&
+            (one->paused ||
+             ((turn++ & 7) == 7 && film_budget_spent(search->budget)))) {
             out->reason = FILM_STOP_UNFINISHED;
             out->moment =
                 film_moment_of(one->thread, search->back ? one->at : one->at - 1);
             out->progress = film_timeline_progress(timeline, out->moment);
             return FILM_OK;
         }
+        one->paused = false;
         FILM_TRY(advance(timeline, search, one, error));
         if (!one->found) {
             bound_lane(timeline, one, search->back);

@@ -12,9 +12,12 @@ typedef bool (*film_match)(void *context, film_timeline *timeline,
                            const film_scene *scene, uint32_t index);
 
 typedef struct film_search {
-    film_moment from; /* not looked at itself */
+    film_moment from;
+    bool inclusive; /* back: it is looked at itself */
     bool back;
     bool across;            /* all threads, in order of time, thread, event */
+    bool slow;              /* the predicate is: the budget is looked at often */
+    uint64_t least;         /* back, in the own thread: events before it do not count */
     const film_filter *filter; /* NULL: every chunk is looked at */
     film_match match;
     void *context;
@@ -26,6 +29,20 @@ typedef struct film_search {
 FILM_NODISCARD film_status
 film_search_run(film_timeline *timeline, const film_search *search, film_stop *out,
                 film_error *error);
+
+/* What a search for writes to a target looks for; how many of wanted, which has room for
+ * FILM_TARGET_WANTED, are set. */
+#define FILM_TARGET_WANTED 4u
+
+struct film_target;
+
+size_t
+film_target_wanted(const struct film_target *target, film_wanted *wanted);
+
+/* Whether the event writes to the target. */
+bool
+film_target_matches(film_timeline *timeline, const struct film_target *target,
+                    const film_scene *scene, uint32_t index);
 
 /* How far into the recording a moment is, 0 to 1. */
 double

@@ -62,6 +62,10 @@ forget_globals(film_timeline *timeline)
 static void
 forget_values(film_timeline *timeline)
 {
+    for (size_t i = 0; i < FILM_TIMELINE_COUNTS; i++) {
+        film_free(timeline->hit_counts[i].counts);
+    }
+    memset(timeline->hit_counts, 0, sizeof(timeline->hit_counts));
     for (size_t i = 0; i < FILM_TIMELINE_VALUES; i++) {
         film_free(timeline->value_serials[i].serials);
     }

@@ -46,6 +46,17 @@ typedef struct film_value_serials {
     uint64_t used;
 } film_value_serials;
 
+/* How many hits a breakpoint has up to the end of each block. */
+#define FILM_TIMELINE_COUNTS 8u
+
+typedef struct film_hit_counts {
+    uint64_t identity; /* of the breakpoint; 0: free */
+    uint64_t *counts;  /* owned; of blocks 0 to count - 1 and all before them */
+    size_t count, capacity;
+    uint64_t used;
+    uint32_t thread;
+} film_hit_counts;
+
 struct film_timeline {
     film_reader *reader; /* borrowed */
     film_scene *scenes;  /* owned; FILM_TIMELINE_SCENES of them */
@@ -70,6 +81,7 @@ struct film_timeline {
     bool bound_known;
     uint64_t bound;
     film_value_serials value_serials[FILM_TIMELINE_VALUES];
+    film_hit_counts hit_counts[FILM_TIMELINE_COUNTS];
     film_posting *value_ranges; /* owned; summaries of the chunks of values */
     size_t value_range_count;
     film_buffer value_range_bytes;
