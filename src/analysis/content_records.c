@@ -144,11 +144,55 @@ newest_in_windows(film_timeline *timeline, uint64_t serial, uint64_t least,
     return FILM_END;
 }
 
+/* How many chunks of values begin below `bound`. */
+static size_t
+place_of(const film_reader *reader, uint64_t bound)
+{
+    size_t low = 0, high = reader->value_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (reader->directory.chunks[reader->values[middle]].first < bound) {
+            low = middle + 1;
+        }
+        else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static film_status
+newest_in_chunk(film_timeline *timeline, uint64_t serial, uint64_t least, uint64_t bound,
+                size_t place, uint64_t *id, film_error *error)
+{
+    film_reader *reader = timeline->reader;
+    const film_chunk_info *chunk = &reader->directory.chunks[reader->values[place]];
+    film_value_serials *of = NULL;
+
+    if (!may_hold(timeline, place, serial)) {
+        return FILM_END;
+    }
+    FILM_TRY(serials_of(timeline, place, &of, error));
+    for (size_t i = bound - chunk->first < of->count ? (size_t)(bound - chunk->first)
+                                                     : of->count;
+         i > 0 && chunk->first + i > least; i--) {
+        if (of->serials[i - 1] == serial) {
+            *id = chunk->first + i - 1;
+            return FILM_OK;
+        }
+    }
+    return FILM_END;
+}
+
 film_status
 film_content_newest(film_timeline *timeline, uint64_t serial, uint64_t least,
                     uint64_t bound, uint64_t *id, film_error *error)
 {
     film_reader *reader = timeline->reader;
+    film_record_memo *memo;
+    film_status status;
+    size_t place;
 
     if (bound <= least) {
         return FILM_END;
@@ -157,25 +201,36 @@ film_content_newest(film_timeline *timeline, uint64_t serial, uint64_t least,
     if (newest_in_windows(timeline, serial, least, bound, id) == FILM_OK) {
         return FILM_OK;
     }
-    for (size_t place = reader->value_count; place > 0; place--) {
-        const film_chunk_info *chunk =
-            &reader->directory.chunks[reader->values[place - 1]];
-        film_value_serials *of = NULL;
-        if (chunk->first >= bound || !may_hold(timeline, place - 1, serial)) {
-            continue;
-        }
-        if (chunk->first + chunk->count <= least) {
-            break;
-        }
-        FILM_TRY(serials_of(timeline, place - 1, &of, error));
-        for (size_t i = bound - chunk->first < of->count ? (size_t)(bound - chunk->first)
-                                                         : of->count;
-             i > 0 && chunk->first + i > least; i--) {
-            if (of->serials[i - 1] == serial) {
-                *id = chunk->first + i - 1;
-                return FILM_OK;
-            }
-        }
+    place = place_of(reader, bound);
+    if (place == 0) {
+        return FILM_END;
     }
-    return FILM_END;
+    /* The chunk that the moment is in, then those before it, which are known once they
+     * were looked at. */
+    status = newest_in_chunk(timeline, serial, least, bound, place - 1, id, error);
+    if (status != FILM_END) {
+        return status;
+    }
+    memo = &timeline->record_memos[serial % FILM_TIMELINE_MEMOS];
+    if (memo->serial != serial || memo->least != least || memo->place != place) {
+        status = FILM_END;
+        for (size_t at = place - 1; at > 0 && status == FILM_END; at--) {
+            const film_chunk_info *chunk =
+                &reader->directory.chunks[reader->values[at - 1]];
+            if (chunk->first + chunk->count <= least) {
+                break;
+            }
+            status = newest_in_chunk(timeline, serial, least, bound, at - 1, id, error);
+        }
+        if (status != FILM_OK && status != FILM_END) {
+            return status;
+        }
+        *memo = (film_record_memo){.serial = serial,
+                                   .least = least,
+                                   .place = place,
+                                   .id = *id,
+                                   .found = status == FILM_OK};
+    }
+    *id = memo->id;
+    return memo->found ? FILM_OK : FILM_END;
 }

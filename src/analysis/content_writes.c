@@ -246,25 +246,49 @@ by_time(const void *a, const void *b)
                : left->moment.event > right->moment.event;
 }
 
+/* Whether a block can hold writes to the object. */
+static bool
+may_hold(gathering *at, uint32_t thread, uint64_t block)
+{
+    at->wanted = false;
+    return !film_postings_writes(&at->timeline->postings, thread, block, at->serial, ask,
+                                 at) ||
+           at->wanted;
+}
+
+/* The last block before `block` that can hold writes to the object, + 1; 0: none. */
+static uint64_t
+block_before(gathering *at, uint32_t thread, uint64_t block)
+{
+    film_write_memo *memo =
+        &at->timeline->write_memos[(at->serial * 2 + at->attributes) %
+                                   FILM_TIMELINE_MEMOS];
+    bool known = memo->serial == at->serial && memo->thread == thread &&
+                 memo->attributes == at->attributes && memo->block <= block;
+    uint64_t found = block;
+
+    while (found > 0 && !(known && found <= memo->block) &&
+           !may_hold(at, thread, found - 1)) {
+        found--;
+    }
+    if (known && found <= memo->block) {
+        found = memo->last;
+    }
+    *memo = (film_write_memo){.serial = at->serial,
+                              .block = block,
+                              .last = found,
+                              .thread = thread,
+                              .attributes = at->attributes};
+    return found;
+}
+
 /* Whether anything was written to it in a thread at all, as far as summaries say. */
 static bool
 may_be_written(gathering *at, uint32_t thread, uint64_t end)
 {
-    uint64_t block = end == 0 ? 0 : ((end - 1) >> FILM_CHUNK_SHIFT) + 1;
+    uint64_t block = end == 0 ? 0 : (end - 1) >> FILM_CHUNK_SHIFT;
 
-    while (block-- > 0) {
-        at->wanted = false;
-        if (!film_postings_writes(&at->timeline->postings, thread, block, at->serial,
-                                  ask, at)) {
-            size_t length;
-            film_postings_summary(&at->timeline->postings, thread, block, &length);
-            return length > 0 || block << FILM_CHUNK_SHIFT < end;
-        }
-        if (at->wanted) {
-            return true;
-        }
-    }
-    return false;
+    return end > 0 && (may_hold(at, thread, block) || block_before(at, thread, block) > 0);
 }
 
 film_status

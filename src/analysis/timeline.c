@@ -66,6 +66,8 @@ forget_values(film_timeline *timeline)
         film_free(timeline->hit_counts[i].counts);
     }
     memset(timeline->hit_counts, 0, sizeof(timeline->hit_counts));
+    memset(timeline->write_memos, 0, sizeof(timeline->write_memos));
+    memset(timeline->record_memos, 0, sizeof(timeline->record_memos));
     for (size_t i = 0; i < FILM_TIMELINE_VALUES; i++) {
         film_free(timeline->value_serials[i].serials);
     }

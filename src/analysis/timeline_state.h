@@ -57,6 +57,25 @@ typedef struct film_hit_counts {
     uint32_t thread;
 } film_hit_counts;
 
+/* What searches for objects found before, so that a step does not search again: the
+ * last block before `block` that can hold writes to an object, and its newest record in
+ * chunks of values before `place`. */
+#define FILM_TIMELINE_MEMOS 256u
+
+typedef struct film_write_memo {
+    uint64_t serial; /* 0: free */
+    uint64_t block, last; /* last: + 1; 0: none */
+    uint32_t thread;
+    bool attributes;
+} film_write_memo;
+
+typedef struct film_record_memo {
+    uint64_t serial; /* 0: free */
+    uint64_t least, id;
+    size_t place;
+    bool found;
+} film_record_memo;
+
 struct film_timeline {
     film_reader *reader; /* borrowed */
     film_scene *scenes;  /* owned; FILM_TIMELINE_SCENES of them */
@@ -82,6 +101,8 @@ struct film_timeline {
     uint64_t bound;
     film_value_serials value_serials[FILM_TIMELINE_VALUES];
     film_hit_counts hit_counts[FILM_TIMELINE_COUNTS];
+    film_write_memo write_memos[FILM_TIMELINE_MEMOS];
+    film_record_memo record_memos[FILM_TIMELINE_MEMOS];
     film_posting *value_ranges; /* owned; summaries of the chunks of values */
     size_t value_range_count;
     film_buffer value_range_bytes;
