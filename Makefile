@@ -132,6 +132,17 @@ test: build-c build-asan build/stamps/system-test $(addprefix install-,$(VERSION
 	@PATH="$(CURDIR)/$(TOOLS):$$PATH" $(TOOLS)/python tools/run_tests.py --jobs $(JOBS) \
 	    --missing "$(shell tools/find_pythons --missing)" $(VERSIONS)
 
+# Some 760 MB: not part of `make test`, whose tests of tensors run where it is there.
+TORCH_VERSION := 3.11
+.venvs/$(TORCH_VERSION)/.torch: tools/requirements-torch.txt .venvs/$(TORCH_VERSION)/.tested-with
+	@echo "fetching PyTorch for .venvs/$(TORCH_VERSION)"
+	@$(TOOLS)/python -m pip --python .venvs/$(TORCH_VERSION)/bin/python install -qq \
+	    --disable-pip-version-check -r $<
+	@touch $@
+
+.PHONY: torch
+torch: $(if $(filter $(TORCH_VERSION),$(VERSIONS)),.venvs/$(TORCH_VERSION)/.torch) ## fetches PyTorch for the tests that need it (Python 3.11 only)
+
 FORMATTED := $(wildcard src/*/*.[ch] include/filmstrip/*.h tests/unit/*.[ch] \
 	tests/fault/*.[ch] tests/fuzz/*.[ch] bench/*.[ch])
 
@@ -165,7 +176,8 @@ format: build/stamps/tools-check ## formats C and Python files in place
 .PHONY: bench
 bench: have-python ## measures against the bare program and against peers
 	@$(MAKE) $(addprefix install-,$(VERSIONS))
-	@if [ -e bench/run.py ]; then $(TOOLS)/python bench/run.py $(VERSIONS); \
+	@if [ -e bench/run.py ]; then $(TOOLS)/python bench/run.py $(VERSIONS) && \
+	    $(TOOLS)/python tools/readme_bench.py; \
 	else echo "bench/run.py is not there yet"; exit 1; fi
 
 FUZZ_SECONDS ?= 60

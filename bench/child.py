@@ -249,7 +249,7 @@ def measure_time(request: dict) -> dict:
     """Bare runs, then the same number and more with the tool on, in one process."""
     work = workloads.get(request["workload"])
     work()
-    bare = [timed(work) for _ in range(request["runs"])]
+    bare = [timed(work) for _ in range(request["bare_runs"])]
     tool = TOOLS[request["tool"]](request)  # not before: VizTracer's import has effects
     tool.start()
     work = tool.wrap(work)

@@ -6,8 +6,8 @@ from __future__ import annotations
 import html
 
 import values
+from tables import command_table, in_unit, memory_table, ratio, table, workload_table
 
-MIB = 1 << 20
 NAMES = {
     "filmstrip": "filmstrip",
     "filmstrip_no_exceptions": "filmstrip --no-exceptions",
@@ -28,26 +28,6 @@ COLOURS = {
 }
 
 
-def in_unit(value: float | None, unit: str) -> str:
-    if value is None:
-        return ""
-    if unit == "x":
-        return f"{value:.3f}x" if 0.9 < value < 1.1 else f"{value:.2f}x"
-    if unit == "%":
-        return f"{value * 100:.1f} %"
-    if unit == "bytes":
-        return f"{value:.2f} bytes"
-    if unit == "KiB":
-        return f"{value / 1024:.1f} KiB"
-    if unit == "MiB":
-        return f"{value / MIB:.1f} MiB"
-    if unit == "ms":
-        return f"{value * 1000:.1f} ms"
-    if unit == "million":
-        return f"{value / 1e6:.2f} million"
-    return f"{value:.2f}"
-
-
 def bar_rows(bars: list[dict]) -> list[tuple[str, str, str, str, str]]:
     rows = []
     for line in bars:
@@ -61,55 +41,6 @@ def bar_rows(bars: list[dict]) -> list[tuple[str, str, str, str, str]]:
         measured = in_unit(line["measured"], line["unit"]) or "not measured"
         rows.append((line["measure"], bar, measured, met, line["note"]))
     return rows
-
-
-def table(header: list[str], rows: list) -> str:
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
-    return "\n".join(lines)
-
-
-def ratio(figures: dict | None, key: str = "ratio") -> str:
-    value = (figures or {}).get(key)
-    return f"{value:.2f}" if value else ""
-
-
-def workload_table(part: dict) -> str:
-    """Each program's ratios, the geometric means last."""
-    tools = list(part["means"])
-    header = ["", "bare, ms", *(NAMES[tool] for tool in tools), "bytes", "closing"]
-    rows = []
-    for workload, figures in part["workloads"].items():
-        ours = figures.get("filmstrip", {})
-        bare = min(row["bare_seconds"] for row in figures.values())
-        rows.append(
-            [
-                workload,
-                f"{bare * 1000:.0f}",
-                *(ratio(figures.get(tool)) for tool in tools),
-                ratio(ours, "pair_bytes"),
-                f"{ours['closing_share'] * 100:.1f} %" if ours else "",
-            ]
-        )
-    ours = part["means"].get("filmstrip")
-    rows.append(
-        [
-            "**geometric mean**",
-            "",
-            *(f"**{ratio(part['means'][tool])}**" for tool in tools),
-            ratio(ours, "pair_bytes"),
-            "",
-        ]
-    )
-    for title, key in (
-        ("from medians", "median_ratio"),
-        ("on the wall", "wall_ratio"),
-        ("CPU of the program's thread", "thread_ratio"),
-        ("CPU of all threads", "process_ratio"),
-    ):
-        cells = [ratio(part["means"][tool], key) for tool in tools]
-        rows.append([title, "", *cells, "", ""])
-    return table(header, rows)
 
 
 def viztracer_lines(times: dict) -> str:
@@ -160,44 +91,6 @@ def idle_table(idle: dict) -> str:
         )
     rows.sort(key=lambda row: row[0] == "one raise a call")
     return table(["", *pythons], rows)
-
-
-def memory_table(memory: dict) -> str:
-    rows = [
-        [
-            python,
-            f"{row['workload']}, "
-            + (f"{row['threads']} threads" if row["threads"] else "one thread"),
-            *(in_unit(row[key], "MiB") for key in ("bare", "recorded", "growth")),
-            in_unit(row["allowed"], "MiB"),
-        ]
-        for python, table_ in memory.items()
-        for row in table_
-    ]
-    return table(["Python", "program", "bare", "recorded", "growth", "bar"], rows)
-
-
-def film_table(film: dict) -> str:
-    rows = []
-    for command in ("dump", "log", "report", "check"):
-        if command in film:
-            figures = film[command]
-            rows.append(
-                [
-                    f"`{command}`",
-                    f"{figures['seconds']:.1f} s",
-                    in_unit(figures["events_per_second"], "million"),
-                    in_unit(figures["peak"], "MiB"),
-                ]
-            )
-    if "open" in film:
-        figures = film["open"]
-        cells = [in_unit(figures["seconds"], "ms"), "", in_unit(figures["peak"], "MiB")]
-        rows.append(["`info`", *cells])
-    if "python_open" in film:
-        seconds = in_unit(film["python_open"]["seconds"], "ms")
-        rows.append(["`filmstrip.open` in Python", seconds, "", ""])
-    return table(["", "time", "events a second", "peak memory"], rows)
 
 
 def clock_sentence(clocks: dict[str, str], priority: bool) -> str:
@@ -255,7 +148,10 @@ def markdown(results: dict) -> str:
             "as a share of the run."
         )
         for python, part in figures["times"].items():
-            parts.append(f"### Python {python}\n" + workload_table(part))
+            parts.append(
+                f"### Python {python}\n"
+                + workload_table(part, NAMES, "filmstrip", "pair_bytes")
+            )
         parts.append(viztracer_lines(figures["times"]))
     if "idle" in figures:
         parts.append(
@@ -273,7 +169,7 @@ def markdown(results: dict) -> str:
             f"{made['append_seconds']:.1f} s and closed in "
             f"{made['close_seconds'] * 1000:.0f} ms; "
             "output to /dev/null, file in the page cache.\n\n"
-            + film_table(figures["film"])
+            + command_table(figures["film"])
         )
     if "memory" in figures:
         parts.append(
@@ -281,7 +177,7 @@ def markdown(results: dict) -> str:
             "included.\n\n" + memory_table(figures["memory"])
         )
     if "values" in figures:
-        parts += values.markdown(figures["values"], table)
+        parts += values.markdown(figures["values"])
     parts.append(
         "## How it was measured\n"
         f"- {machine['processor']}, {machine['cores']} cores, {machine['memory']}; "
@@ -302,9 +198,13 @@ def markdown(results: dict) -> str:
         + ".\n"
         f"- A fresh process for each program and tool: one run to warm up, "
         f"{settings['runs']} bare runs, then the tool on, one run to warm up, "
-        f"{settings['runs']} runs or more; the tools take turns, {settings['rounds']} "
-        "rounds. A ratio is the best run with the tool over the best bare run of the "
-        "same processes; means are geometric. "
+        f"{settings['runs']} runs or more "
+        f"({settings.get('few_runs', settings['runs'])} with VizTracer and where part "
+        "of the values or `--line-times` is recorded, "
+        f"{settings.get('profiler_runs', settings['runs'])} with the profilers); the "
+        f"tools take turns, {settings['rounds']} "
+        f"round{'s' if settings['rounds'] > 1 else ''}. A ratio is the best run with "
+        "the tool over the best bare run of the same processes; means are geometric. "
         + clock_sentence(figures.get("clocks", {}), settings.get("priority", False))
         + "\n"
         "- filmstrip: `filmstrip.start(all=True)`; the recording goes on, with its "

@@ -1,7 +1,7 @@
 """Measures filmstrip against the bare program, against empty hooks and against peers.
 
     make bench                          everything, into docs/bench.{json,md,svg}
-    bench/run.py --quick                two minutes, into build/bench/quick
+    bench/run.py --quick                some minutes, into build/bench/quick
     bench/run.py --only idle,pass       some sections, into build/bench/partial
     bench/run.py --only film --merge    some sections, put in place in docs
     bench/run.py --render               the table and chart again, from docs/bench.json
@@ -27,6 +27,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 
+import measuring
 import prepare
 import report
 import summary
@@ -36,51 +37,27 @@ from prepare import BUILD, HERE, ROOT, PreparationError, Python
 
 SECTIONS = ("pass", "film", "memory", "idle", "times", "values")
 CHILD_SECONDS = 300
-SAVED = ("richards", "go", "asyncio")  # VizTracer's save takes long
 
 
 class Settings:
     def __init__(self, quick: bool, priority: bool) -> None:
         self.priority = priority
         self.quick = quick
-        self.rounds = 1 if quick else 3
-        self.runs = 2 if quick else 4
+        self.rounds = 1
+        self.runs = 2 if quick else 3
+        self.few_runs = 2  # of what has no bar of its own, or is slow
+        self.profiler_runs = 1
         self.recorded_seconds = 1.0
         self.workloads = workloads.QUICK_NAMES if quick else workloads.NAMES
-        self.idle_processes = 1 if quick else 4
+        self.idle_processes = 1 if quick else 2
         self.idle_turns = 2 if quick else 3
         self.idle_runs = 2 if quick else 3
-        self.memory_repeats = 1 if quick else 3
+        self.memory_repeats = 1
         self.memory_threads = 20
         self.film_events = 5_000_000 if quick else 100_000_000
         self.film_functions = 960
         self.film_runs = 1 if quick else 2
         self.open_runs = 5 if quick else 11
-
-
-def tools_of(python: Python, names: list[str] | None) -> dict[str, dict]:
-    """What is measured on this Python: label and request."""
-    if python.has_monitoring:
-        tools = {
-            "floor": {"tool": "floor", "mode": "monitoring"},
-            "filmstrip": {"tool": "filmstrip"},
-        }
-    else:
-        tools = {
-            "floor": {"tool": "floor", "mode": "trace"},
-            "filmstrip": {"tool": "filmstrip"},
-            "floor_no_exceptions": {"tool": "floor", "mode": "profile"},
-            "filmstrip_no_exceptions": {
-                "tool": "filmstrip",
-                "options": {"all": True, "exceptions": False},
-            },
-        }
-    tools |= {name: {"tool": name} for name in ("viztracer", "cprofile", "yappi")}
-    return {
-        label: request
-        for label, request in tools.items()
-        if names is None or label in names
-    }
 
 
 def take_priority() -> None:
@@ -144,39 +121,33 @@ class Bench:
         self.failures.append(sentence)
         self.say("FAILED " + sentence)
 
+    def is_wanted(self, tool: str) -> bool:
+        return self.tools is None or tool in self.tools
+
+    def tools_of(self, python: Python) -> dict[str, dict]:
+        """What the times are measured with."""
+        seconds = self.settings.recorded_seconds
+        tools: dict[str, dict] = {
+            "floor": {"tool": "floor", "mode": "monitoring"},
+            "filmstrip": {"tool": "filmstrip", "seconds": seconds},
+        }
+        if not python.has_monitoring:
+            tools["floor"]["mode"] = "trace"
+            tools["floor_no_exceptions"] = {"tool": "floor", "mode": "profile"}
+            tools["filmstrip_no_exceptions"] = {
+                "tool": "filmstrip",
+                "options": {"all": True, "exceptions": False},
+                "seconds": seconds,
+            }
+        tools["viztracer"] = {"tool": "viztracer", "runs": self.settings.few_runs}
+        for name in ("cprofile", "yappi"):
+            tools[name] = {"tool": name, "runs": self.settings.profiler_runs}
+        return tools
+
     # --- sections: each gives its raw answers, one by one -----------------------
 
     def times(self) -> Iterator[dict]:
-        for number in range(self.settings.rounds):
-            for workload in self.settings.workloads:
-                for python in self.pythons:
-                    ratios = []
-                    for label, request in tools_of(python, self.tools).items():
-                        recorded = request["tool"] == "filmstrip"
-                        answer = self.child(
-                            python,
-                            do="time",
-                            workload=workload,
-                            runs=self.settings.runs,
-                            seconds=self.settings.recorded_seconds if recorded else 0,
-                            save=number == 0 and workload in SAVED,
-                            **request,
-                        )
-                        if answer is None:
-                            continue
-                        ratio = summary.best_ratio([answer], "thread")
-                        ratios.append(f"{label} {ratio:.2f}")
-                        yield {
-                            "python": python.version,
-                            "workload": workload,
-                            "tool": label,
-                            "round": number,
-                            **answer,
-                        }
-                    self.say(
-                        f"times {number + 1}/{self.settings.rounds} {python.version} "
-                        f"{workload}: {', '.join(ratios)}"
-                    )
+        return measuring.times(self, "times", self.tools_of)
 
     def idle(self) -> Iterator[dict]:
         for number in range(self.settings.idle_processes):
@@ -188,7 +159,7 @@ class Bench:
                         python,
                         do="idle",
                         workload=workload,
-                        turns=self.settings.idle_turns,
+                        turns=self.settings.idle_turns if python.has_monitoring else 1,
                         runs=self.settings.idle_runs,
                     )
                     if answer is None:
@@ -206,32 +177,12 @@ class Bench:
                     }
 
     def memory(self) -> Iterator[dict]:
-        for number in range(self.settings.memory_repeats):
-            for python in self.pythons:
-                for threads, workload, repeats in (
-                    (0, "richards", 5),
-                    (0, "asyncio", 5),
-                    (self.settings.memory_threads, "fib", 1),
-                ):
-                    for recorded in (False, True):
-                        answer = self.child(
-                            python,
-                            do="memory",
-                            workload=workload,
-                            repeats=repeats,
-                            threads=threads,
-                            recorded=recorded,
-                        )
-                        if answer is not None:
-                            yield {
-                                "python": python.version,
-                                "workload": workload,
-                                "threads": threads,
-                                "recorded": recorded,
-                                "round": number,
-                                **answer,
-                            }
-            self.say(f"memory {number + 1}/{self.settings.memory_repeats}")
+        cases = (
+            (0, "richards", 5),
+            (0, "asyncio", 5),
+            (self.settings.memory_threads, "fib", 1),
+        )
+        return measuring.memory(self, "calls", cases)
 
     def pass_(self) -> Iterator[dict]:
         """`filmstrip run -c pass`: what it leaves, and how long it takes."""
@@ -276,26 +227,20 @@ class Bench:
         made |= {"size": status.st_size, "blocks": status.st_blocks * 512}
         self.say(f"film of {made['events']:,} events: {status.st_size >> 20} MiB")
         yield made
-        program = self.native_program(python)
-        plans = [
-            ("open", ["info", film], self.settings.open_runs),
-            ("dump", ["dump", film], self.settings.film_runs),
-            ("log", ["log", film], self.settings.film_runs),
-            ("report", ["report", film], self.settings.film_runs),
-            ("check", ["check", film], 1),
-        ]
-        for what, arguments, runs in plans:
-            for _ in range(runs):
-                command = [str(word) for word in (self.measure, program, *arguments)]
-                result = subprocess.run(command, capture_output=True, text=True)
-                answer = json.loads(result.stdout)
-                if answer["status"] != 0:
-                    last = (result.stderr.strip().splitlines() or ["no message"])[-1]
-                    self.fail(f"{what}: status {answer['status']}, {last}")
-                    break
-                yield {"what": what, "events": made["events"], **answer}
-                peak = answer["peak_kib"] / 1024
-                self.say(f"{what}: {answer['wall']:.3f} s, {peak:.1f} MiB")
+        yield from measuring.commands(
+            self,
+            "film",
+            film,
+            made["events"],
+            (
+                ("open", "info", self.settings.open_runs),
+                *(
+                    (name, name, self.settings.film_runs)
+                    for name in ("dump", "log", "report")
+                ),
+                ("check", "check", 1),
+            ),
+        )
         opened = self.child(
             python, do="open", film=str(film), runs=self.settings.open_runs
         )
@@ -420,7 +365,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("versions", nargs="*", help="3.12 ...; default: all found")
-    parser.add_argument("--quick", action="store_true", help="two minutes, rough")
+    parser.add_argument("--quick", action="store_true", help="some minutes, rough")
     parser.add_argument(
         "--only", default="", help=f"sections, of: {', '.join(SECTIONS)}"
     )

@@ -82,6 +82,7 @@ def summarise_times(raw: list[dict]) -> dict:
             pairs_a_run[python, workload] = last["events"] / 2 / (len(last["runs"]) + 1)
             figures |= {
                 "pair_bytes": disk / (last["events"] / 2),
+                "event_bytes": disk / last["events"],
                 "events_a_run": last["events"] / (len(last["runs"]) + 1),
                 "lost": sum(answer["lost"] or 0 for answer in answers),
                 "closing_share": statistics.median(
@@ -111,7 +112,7 @@ def summarise_times(raw: list[dict]) -> dict:
 
 MEAN_KEYS = (
     *("ratio", "median_ratio", "wall_ratio", "thread_ratio", "process_ratio"),
-    *("warm_ratio", "save_ratio", "pair_bytes"),
+    *("warm_ratio", "save_ratio", "pair_bytes", "event_bytes"),
 )
 
 
@@ -152,7 +153,8 @@ def summarise_idle(raw: list[dict]) -> dict:
     return dict(figures)
 
 
-def summarise_memory(raw: list[dict]) -> dict:
+def summarise_memory(raw: list[dict], growth: int = GROWTH) -> dict:
+    """`growth`: what is allowed beside a share for each thread."""
     figures: dict[str, list] = collections.defaultdict(list)
     for (python, workload, threads), answers in grouped(
         raw, "python", "workload", "threads"
@@ -171,10 +173,26 @@ def summarise_memory(raw: list[dict]) -> dict:
                 "bare": bare,
                 "recorded": recorded,
                 "growth": recorded - bare,
-                "allowed": GROWTH + GROWTH_PER_THREAD * threads,
+                "allowed": growth + GROWTH_PER_THREAD * threads,
             }
         )
     return dict(figures)
+
+
+def summarise_command(answers: list[dict], what: str) -> dict:
+    """CPU time where others took the processor away: the commands wait for nothing,
+    and have one thread."""
+    chosen = min(answers, key=lambda answer: answer["wall"])
+    cpu = min(answer["user"] + answer["system"] for answer in answers)
+    quiet = chosen["wall"] <= cpu * 1.05 or what == "open"
+    seconds = chosen["wall"] if quiet else cpu
+    return {
+        "seconds": seconds,
+        "clock": "wall" if quiet else "CPU",
+        "median_seconds": statistics.median(a["wall"] for a in answers),
+        "events_per_second": answers[0]["events"] / seconds,
+        "peak": max(answer["peak_kib"] for answer in answers) * 1024,
+    }
 
 
 def summarise_film(raw: list[dict]) -> dict:
@@ -194,19 +212,7 @@ def summarise_film(raw: list[dict]) -> dict:
         elif what == "python_open":
             figures[what] = {"seconds": best(answers, "runs")}
         else:
-            # CPU time where others took the processor away: the commands wait for
-            # nothing, and have one thread.
-            chosen = min(answers, key=lambda answer: answer["wall"])
-            cpu = min(answer["user"] + answer["system"] for answer in answers)
-            quiet = chosen["wall"] <= cpu * 1.05 or what == "open"
-            seconds = chosen["wall"] if quiet else cpu
-            figures[what] = {
-                "seconds": seconds,
-                "clock": "wall" if quiet else "CPU",
-                "median_seconds": statistics.median(a["wall"] for a in answers),
-                "events_per_second": answers[0]["events"] / seconds,
-                "peak": max(answer["peak_kib"] for answer in answers) * 1024,
-            }
+            figures[what] = summarise_command(answers, what)
     return figures
 
 
@@ -377,16 +383,18 @@ def compare_times(bars: Bars, times: dict, clock: str) -> None:
         if shares
         else "",
     )
+    compare_sizes(bars, "size on disk, a call with its return", PAIR_BYTES, sizes)
+
+
+def compare_sizes(bars: Bars, title: str, limit: float, sizes: dict) -> None:
+    """`sizes`: bytes by where they were measured; the worst counts."""
     place = max(sizes, key=sizes.__getitem__, default="")
-    bars.at_most(
-        "size on disk, a call with its return",
-        PAIR_BYTES,
-        sizes.get(place),
-        "bytes",
+    note = (
         f"worst: {place}; median {statistics.median(sizes.values()):.2f}"
         if sizes
-        else "",
+        else ""
     )
+    bars.at_most(title, limit, sizes.get(place), "bytes", note)
 
 
 def compare_idle(bars: Bars, idle: dict) -> None:
@@ -443,7 +451,9 @@ def compare_film(bars: Bars, film: dict) -> None:
     )
 
 
-def compare_memory(bars: Bars, memory: dict) -> None:
+def compare_memory(
+    bars: Bars, memory: dict, growth: int = GROWTH, prefix: str = ""
+) -> None:
     rows = [
         {**row, "python": python} for python, table in memory.items() for row in table
     ]
@@ -452,8 +462,8 @@ def compare_memory(bars: Bars, memory: dict) -> None:
         worst = max(chosen, key=lambda row: row["growth"], default=None)
         title = f"{threads} threads" if threads else "one thread"
         bars.at_most(
-            f"growth of RSS over the bare run, {title}",
-            GROWTH + GROWTH_PER_THREAD * threads,
+            f"{prefix}growth of RSS over the bare run, {title}",
+            growth + GROWTH_PER_THREAD * threads,
             worst["growth"] if worst else None,
             "MiB",
             f"worst: {worst['workload']} on {worst['python']}" if worst else "",

@@ -46,22 +46,40 @@ def more_cells(times: Figures, tool: str, key: str) -> list[str]:
     return [f"{cell:.2f}" if cell else "" for cell in cells]
 
 
-def ratio_table(times: Figures) -> str:
+VALUES = {
+    "values": "**every value** (`--level values --all`)",
+    "values_line_times": "the same with `--line-times`",
+    "values_attributes": "variables and attributes (`--values attributes`)",
+    "values_locals": "variables only (`--values locals`)",
+    "values_floor": "empty callbacks, with lines",
+}
+PEERS = {
+    "objwatch": "ObjWatch with locals",
+    "pysnooper": "PySnooper",
+    "hunter": "hunter VarsSnooper",
+}
+
+
+def ratio_table(times: Figures, names: dict[str, str], ours: str) -> str:
     """Geometric means over the programs, a row for each tool."""
     pythons = list(times)
     rows = []
-    for tool, name in TOOLS.items():
+    for tool, name in names.items():
         cells = [
             times[python]["means"].get(tool, {}).get("ratio") for python in pythons
         ]
         if any(cells):
             marked = [f"{cell:.2f}" if cell else "" for cell in cells]
-            if tool == "filmstrip":
+            if tool == ours:
                 marked = [f"**{cell}**" if cell else "" for cell in marked]
             rows.append([name, *marked])
-        if tool == "filmstrip":
+        if tool == ours == "filmstrip":
             for key, what in SEEN_OTHERWISE.items():
                 rows.append([what, *more_cells(times, tool, key)])
+    return table(pythons, rows)
+
+
+def table(pythons: list[str], rows: list[list[str]]) -> str:
     header = ["", *(f"Python {python}" for python in pythons)]
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
@@ -90,7 +108,7 @@ def times_text(times: Figures) -> list[str]:
         "with the measured programs at a higher priority than the rest. *Empty "
         "callbacks* is what Python itself takes for telling of the events, so no such "
         "tool can be faster.",
-        ratio_table(times),
+        ratio_table(times, TOOLS, "filmstrip"),
     ]
     facts = []
     ours, peer = rows_of(times, "filmstrip"), rows_of(times, "viztracer")
@@ -156,6 +174,51 @@ def film_text(film: Figures) -> str:
     return text + "."
 
 
+def peer_table(peers: Figures) -> str:
+    rows = []
+    for tool, name in {"values": "**filmstrip**", **PEERS}.items():
+        ratios = [row.get(tool, {}).get("ratio") for row in peers.values()]
+        if any(ratios):
+            rows.append([name, *(f"{ratio:,.0f}" if ratio else "" for ratio in ratios)])
+    return table(list(peers), rows)
+
+
+def values_text(figures: Figures) -> list[str]:
+    """Level values: the table, the peers, the facts."""
+    pythons = figures["pythons"]
+    parts = [
+        "The same programs with every value recorded: each call, return and line, "
+        "every write of a variable, attribute and item, and changes in place.",
+        ratio_table(pythons, VALUES, "values"),
+    ]
+    if figures["peers"]:
+        parts += [
+            "Against other recorders of variables, on a short program (a tenth of "
+            "richards), times over the bare program:",
+            peer_table(figures["peers"]),
+        ]
+    facts = []
+    sizes = values(rows_of(pythons, "values"), "event_bytes")
+    if sizes:
+        facts.append(
+            "* With values, an event (a call, return, line or write) takes "
+            f"{span(sizes, '{:.1f}')} bytes on disk."
+        )
+    memory = [row for part in figures["memory"].values() for row in part]
+    if memory:
+        growth = [row["growth"] / 2**20 for row in memory]
+        facts.append(
+            f"* Memory over the bare program with values: {span(growth, '{:.0f}')} MiB."
+        )
+    log = figures["commands"].get("log")
+    if log:
+        facts.append(
+            "* `log` prints "
+            f"{log['events_per_second'] / 1e6:.1f} million events with values a second."
+        )
+    return [*parts, "\n".join(facts)] if facts else parts
+
+
 def section(results: Figures) -> str:
     figures, machine = results["summary"], results["machine"]
     parts: list[str] = []
@@ -165,6 +228,8 @@ def section(results: Figures) -> str:
         parts.append(idle_text(figures["idle"]))
     if figures.get("film", {}).get("make"):
         parts.append(film_text(figures["film"]))
+    if figures.get("values", {}).get("pythons"):
+        parts += values_text(figures["values"])
     dates = sorted({part["date"] for part in results["sections"].values()})
     parts.append(
         ("Roughly measured" if results["quick"] else "Measured")

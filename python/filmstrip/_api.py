@@ -54,6 +54,7 @@ def _make_options(
     exclude: Targets = (),
     all: bool = False,
     level: str = "calls",
+    values: str = "all",
     c_calls: bool = False,
     exceptions: bool = True,
     line_times: bool = False,
@@ -71,6 +72,7 @@ def _make_options(
     options.excludes = _names(exclude)
     options.all = all
     options.level = _options.parse_level(level)
+    options.values = _options.parse_values(values)
     options.c_calls = c_calls
     options.exceptions = exceptions
     options.line_times = line_times
@@ -217,6 +219,7 @@ def record(
     exclude: Targets = (),
     all: bool = False,
     level: str = "calls",
+    values: str = "all",
     c_calls: bool = False,
     exceptions: bool = True,
     line_times: bool = False,
@@ -236,6 +239,8 @@ def record(
         themselves; without targets, everything outside the standard library and
         site-packages; `all`: that too.
     level: "calls", "lines" (which lines ran too) or "values" (every value written).
+    values: of that level, "locals" (variables, arguments and returns), "attributes"
+        (those too) or "all" (items, contents and changes in place too).
     line_times: a time for each line, not only for calls and returns.
     c_calls: calls of C functions too. exceptions: raised and handled ones.
     ring: keep only the end of the run, in so many bytes (or "64M").
@@ -250,6 +255,7 @@ def record(
             exclude=exclude,
             all=all,
             level=level,
+            values=values,
             c_calls=c_calls,
             exceptions=exceptions,
             line_times=line_times,

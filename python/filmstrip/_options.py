@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 LEVELS = ("calls", "lines", "values")
+VALUES = ("all", "attributes", "locals")  # which stores level values tells
 SWITCH = "FILMSTRIP"  # set and not "0": the .pth line starts a recording
 CARRIER = "FILMSTRIP_OPTIONS"  # Options.encode(), from `run` or from a recorded parent
 
@@ -40,6 +41,7 @@ class Options:
         self.text_bytes = 0  # how much of a value is kept; 0: the recorder's default
         self.items = 0
         self.item_depth = 0
+        self.values = 0  # index in VALUES
         self.children = True
         self.callers = False  # tell where targets are called from, by whatever code
         self.argv = False
@@ -109,6 +111,12 @@ def parse_level(level: str) -> int:
     if level not in LEVELS:
         raise ValueError(f"{level!r} is no level; the levels are calls, lines, values")
     return LEVELS.index(level)
+
+
+def parse_values(values: str) -> int:
+    if values not in VALUES:
+        raise ValueError(f"{values!r} is none of locals, attributes, all")
+    return VALUES.index(values)
 
 
 def resolve_target(target: str) -> str:
@@ -254,6 +262,7 @@ def begin(options: Options, meta: "Mapping[str, str]") -> str:
                 text_bytes=options.text_bytes,
                 items=options.items,
                 item_depth=options.item_depth,
+                values=options.values,
             )
             break
         except OSError:
@@ -306,6 +315,8 @@ def describe(options: Options, arguments: list[str]) -> dict[str, str]:
         meta["cwd"] = shorten_home(os.getcwd(), home)
     except OSError:
         pass  # the folder is gone
+    if options.values:
+        meta["values"] = VALUES[options.values]
     if options.excludes:
         meta["excludes"] = " ".join(options.excludes)
     if options.argv:

@@ -22,6 +22,7 @@ from filmstrip._options import (
     free_path,
     parse_level,
     parse_size,
+    parse_values,
     resolve_target,
 )
 
@@ -40,6 +41,8 @@ arguments behind it.
   --force            replace an existing FILE
   --level LEVEL      how much to keep of recorded code: calls, lines (which lines ran)
                      or values (every value that was written)
+  --values WHICH     of level values: locals (variables, arguments, returns), attributes
+                     (those too), or all (items, contents and changes in place too)
   --line-times       a time for each line, not only for calls and returns
   --text-bytes N     how much of a text is kept (256 bytes, then its length and hash)
   --items N          how many items of a container or object are kept (32)
@@ -123,6 +126,9 @@ def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
     def set_level(text: str) -> None:
         options.level = parse_level(text)
 
+    def set_values(text: str) -> None:
+        options.values = parse_values(text)
+
     def set_count(name: str) -> Callable[[str], None]:
         def set_one(text: str) -> None:
             setattr(options, name, parse_count(text))
@@ -135,6 +141,7 @@ def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
         "--ring": set_ring,
         "--tick": set_tick,
         "--level": set_level,
+        "--values": set_values,
         "--text-bytes": set_count("text_bytes"),
         "--items": set_count("items"),
         "--item-depth": set_count("item_depth"),

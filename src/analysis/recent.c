@@ -14,6 +14,7 @@ bool
 film_recent_init(film_recent *table)
 {
     table->clock = 0;
+    memset(table->forgotten, 0, sizeof(table->forgotten));
     table->entries =
         film_alloc_array((size_t)FILM_RECENT_BUCKETS * WAYS, sizeof(*table->entries));
     return table->entries != NULL;
@@ -57,6 +58,9 @@ film_recent_put(film_recent *table, film_recent_key at, const void *bytes,
         if (bucket[i].used < to->used) {
             to = &bucket[i];
         }
+    }
+    if (to->key != 0 && to->key >> 32 != at.key >> 32) {
+        table->forgotten[at.bucket / (FILM_RECENT_BUCKETS / 4)]++;
     }
     to->key = at.key;
     to->used = ++table->clock;

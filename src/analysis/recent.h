@@ -21,6 +21,8 @@ typedef struct film_recent_entry {
 typedef struct film_recent {
     film_recent_entry *entries; /* owned */
     uint32_t clock;             /* counts uses */
+    /* How many entries of each quarter have made room for others. */
+    uint32_t forgotten[4];
 } film_recent;
 
 /* Which entry, and in which bucket it is. The upper half of the key is its place: an

@@ -406,8 +406,8 @@ read_keyframe(film_reader *reader, film_scene *scene)
 }
 
 film_status
-film_scene_read(film_reader *reader, uint32_t thread, uint64_t block,
-                uint64_t watermark, film_scene *scene, film_error *error)
+film_scene_read(film_reader *reader, uint32_t thread, uint64_t block, film_scene *scene,
+                film_error *error)
 {
     const film_track *track = film_tracks_find(&reader->tracks, thread);
     uint64_t end = (block + 1) << FILM_CHUNK_SHIFT;
@@ -418,7 +418,6 @@ film_scene_read(film_reader *reader, uint32_t thread, uint64_t block,
     scene->thread = thread;
     scene->block = block;
     scene->first = block << FILM_CHUNK_SHIFT;
-    scene->watermark = watermark;
     if (track == NULL || scene->first >= track->info.end_event) {
         return FILM_END;
     }

@@ -75,11 +75,10 @@ typedef struct film_scene {
     uint64_t used;      /* when, for the cache */
 } film_scene;
 
-/* Decodes a block of a thread. `watermark` counts where the chunk does not say. FILM_END:
- * it has no events. */
+/* Decodes a block of a thread. FILM_END: it has no events. */
 FILM_NODISCARD film_status
-film_scene_read(film_reader *reader, uint32_t thread, uint64_t block,
-                uint64_t watermark, film_scene *scene, film_error *error);
+film_scene_read(film_reader *reader, uint32_t thread, uint64_t block, film_scene *scene,
+                film_error *error);
 
 void
 film_scene_reset(film_scene *scene);

@@ -157,21 +157,27 @@ free_scene(film_timeline *timeline)
     }
 }
 
-/* The ids told before a block whose chunk does not say: that of the block before, where
- * it is in memory or says so. */
-static uint64_t
-watermark_before(film_timeline *timeline, uint32_t thread, uint64_t block)
+/* A block that does not say which ids were told before it (it is not sealed yet): those
+ * of the block before. */
+static void
+find_watermark(film_timeline *timeline, film_scene *scene)
 {
-    const film_track *track = film_tracks_find(&timeline->reader->tracks, thread);
     film_scene *before;
+    uint64_t watermark;
 
-    if (track == NULL || block == 0 ||
-        block << FILM_CHUNK_SHIFT < track->sealed_end ||
+    if (scene->has_watermark || scene->block == 0 ||
         timeline->reader->file.block.minor < 2 ||
-        film_timeline_scene(timeline, thread, block - 1, &before, NULL) != FILM_OK) {
-        return 0;
+        film_timeline_scene(timeline, scene->thread, scene->block - 1, &before, NULL) !=
+            FILM_OK) {
+        return;
     }
-    return before->watermark + before->events[before->count - 1].mark;
+    watermark = before->watermark + before->events[before->count - 1].mark;
+    for (uint32_t i = 0; i < scene->count; i++) {
+        uint64_t mark = scene->watermark + scene->events[i].mark;
+        scene->events[i].mark = (uint32_t)(mark > watermark ? mark - watermark : 0);
+    }
+    scene->watermark = watermark;
+    scene->has_watermark = true;
 }
 
 film_status
@@ -180,7 +186,6 @@ film_timeline_scene(film_timeline *timeline, uint32_t thread, uint64_t block,
 {
     film_scene *scene;
     film_scene made;
-    uint64_t watermark;
 
     for (size_t i = 0; i < FILM_TIMELINE_SCENES; i++) {
         scene = &timeline->scenes[i];
@@ -190,9 +195,8 @@ film_timeline_scene(film_timeline *timeline, uint32_t thread, uint64_t block,
             return FILM_OK;
         }
     }
-    watermark = watermark_before(timeline, thread, block);
-    FILM_TRY(
-        film_scene_read(timeline->reader, thread, block, watermark, &made, error));
+    FILM_TRY(film_scene_read(timeline->reader, thread, block, &made, error));
+    find_watermark(timeline, &made);
     scene = free_scene(timeline);
     *scene = made;
     scene->used = ++timeline->clock;

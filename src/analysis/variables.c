@@ -1,10 +1,9 @@
 /* variables.c: see variables.h.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/variables.h"
+#include "analysis/variables_state.h"
 
 #include <string.h>
 
-#include "analysis/recent.h"
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "reader/render.h"
@@ -13,26 +12,6 @@
 #define PART (FILM_RECENT_BUCKETS / 4)
 /* CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR */
 #define GENERATOR_FLAGS 0x2a0u
-#define KEY_TEXT 200u
-/* self.a.b is as long as names get. */
-#define NAME_DEPTH 3u
-
-/* What an entry is about; with two numbers it makes the key. */
-typedef enum subject {
-    LOCAL = 1, /* frame, slot */
-    CLASS,     /* frame, name */
-    ATTRIBUTE, /* owner's serial, name */
-    ITEM,      /* owner's serial, hash of the key */
-    GLOBAL,    /* hash of the module, name */
-    CONTENT,   /* serial: the object's content told last */
-    NAMED,     /* frame, serial: the slot that holds the object */
-    HOLDER     /* serial: the attribute or global that holds it */
-} subject;
-
-struct film_variables {
-    film_reader *reader; /* borrowed */
-    film_recent table;
-};
 
 film_status
 film_variables_new(film_reader *reader, film_variables **out, film_error *error)
@@ -54,6 +33,7 @@ film_variables_free(film_variables *variables)
 {
     if (variables != NULL) {
         film_recent_reset(&variables->table);
+        film_buffer_reset(&variables->items);
         film_free(variables);
     }
 }
@@ -61,27 +41,33 @@ film_variables_free(film_variables *variables)
 /* What comes and goes with frames and with objects has parts of its own, so that it
  * does not drive out what stays. */
 static size_t
-part_of(subject about)
+part_of(film_subject about)
 {
     switch (about) {
-    case LOCAL:
-    case CLASS:
+    case FILM_ABOUT_LOCAL:
+    case FILM_ABOUT_CLASS:
         return 0;
-    case NAMED:
-    case CONTENT:
+    case FILM_ABOUT_NAMED:
+    case FILM_ABOUT_CONTENT:
         return PART;
-    case ITEM:
-    case HOLDER:
+    case FILM_ABOUT_ITEM:
+    case FILM_ABOUT_HOLDER:
         return 2 * (size_t)PART;
-    case ATTRIBUTE:
-    case GLOBAL:
+    case FILM_ABOUT_ATTRIBUTE:
+    case FILM_ABOUT_GLOBAL:
     default:
         return 3 * (size_t)PART;
     }
 }
 
-static film_recent_key
-address_of(subject about, uint64_t first, uint64_t second)
+uint32_t
+film_variables_items_forgotten(const film_variables *variables)
+{
+    return variables->table.forgotten[part_of(FILM_ABOUT_ITEM) / PART];
+}
+
+film_recent_key
+film_variable_address(film_subject about, uint64_t first, uint64_t second)
 {
     film_recent_key at;
 
@@ -94,17 +80,17 @@ address_of(subject about, uint64_t first, uint64_t second)
 
 /* Of a frame's own: frames that follow one another at one depth use the same buckets,
  * which stay in the processor's cache. Only what may go on at another depth cannot. */
-static film_recent_key
-frame_address(const film_variables *variables, subject about, const film_event *event,
-              uint64_t number)
+film_recent_key
+film_frame_address(const film_variables *variables, film_subject about,
+                   const film_event *event, uint64_t number)
 {
-    film_recent_key at = address_of(about, event->frame, number);
+    film_recent_key at = film_variable_address(about, event->frame, number);
     const film_code *code = film_reader_code(variables->reader, event->code);
 
     if (code != NULL && (code->flags & GENERATOR_FLAGS) == 0) {
         uint64_t place = film_digest_mix((uint64_t)event->thread << 32, event->depth);
         at.bucket = ((size_t)(place >> 40) + (size_t)(number % 64) +
-                     (about == NAMED ? 64 : 0)) %
+                     (about == FILM_ABOUT_NAMED ? 64 : 0)) %
                         PART +
                     part_of(about);
         /* The upper half is the place's, so that a frame takes the entry of the one
@@ -116,17 +102,10 @@ frame_address(const film_variables *variables, subject about, const film_event *
     return at;
 }
 
-/* One token of an event: its bytes and what they say. */
-typedef struct told {
-    const uint8_t *bytes;
-    size_t length;
-    film_token token;
-} told;
-
-static told
-next_told(film_input *input)
+film_told
+film_told_next(film_input *input)
 {
-    told value = {.bytes = input->at};
+    film_told value = {.bytes = input->at};
 
     value.token = film_token_decode(input);
     value.length = input->failed ? 0 : (size_t)(input->at - value.bytes);
@@ -134,23 +113,23 @@ next_told(film_input *input)
 }
 
 /* The token with that role, or one of length 0. */
-static told
-told_by(const film_event *event, film_value_role role)
+film_told
+film_told_by(const film_event *event, film_value_role role)
 {
     film_input input = film_input_of(event->tokens, event->tokens_length);
     int index = film_event_value_index(event, role);
-    told none = {0};
+    film_told none = {0};
 
     if (index < 0) {
         return none;
     }
     film_tokens_skip(&input, (uint32_t)index);
-    return next_told(&input);
+    return film_told_next(&input);
 }
 
 /* The serial of the object that a token tells of; 0: it is none. */
-static uint64_t
-serial_of(film_variables *variables, const film_token *token)
+uint64_t
+film_serial_of(film_variables *variables, const film_token *token)
 {
     film_object_head head;
 
@@ -164,97 +143,69 @@ serial_of(film_variables *variables, const film_token *token)
     return 0;
 }
 
-/* Equal keys have equal hashes where they are scalars, or containers of them. */
-static uint64_t
-hash_key(film_variables *variables, const told *key)
-{
-    film_past_value past;
-    film_value value;
-
-    if (key->token.kind != FILM_TOKEN_VALUE || key->length > sizeof(past.bytes)) {
-        return film_hash(key->bytes, key->length);
-    }
-    memcpy(past.bytes, key->bytes, key->length);
-    past.length = (uint8_t)key->length;
-    if (film_variables_text(variables, &past, KEY_TEXT, &value) != FILM_OK) {
-        return 0;
-    }
-    return film_hash(value.text.data, value.text.length);
-}
-
 /* Where what a set or delete writes to is kept; key 0: not to be told. */
 static film_recent_key
 address_of_write(film_variables *variables, const film_event *event)
 {
     const film_code *code;
-    told owner, key;
+    film_told owner;
     film_recent_key none = {0};
     uint64_t serial;
 
     switch ((film_set_form)event->form) {
     case FILM_SET_LOCAL:
-        return frame_address(variables, LOCAL, event, event->slot);
+        return film_frame_address(variables, FILM_ABOUT_LOCAL, event, event->slot);
     case FILM_SET_CLASS:
-        return address_of(CLASS, event->frame, event->name);
+        return film_variable_address(FILM_ABOUT_CLASS, event->frame, event->name);
     case FILM_SET_GLOBAL:
         code = film_reader_code(variables->reader, event->code);
-        return code == NULL
-                   ? none
-                   : address_of(GLOBAL,
-                                film_hash(code->module.data, code->module.length),
-                                event->name);
+        return code == NULL ? none
+                            : film_variable_address(
+                                  FILM_ABOUT_GLOBAL,
+                                  film_hash(code->module.data, code->module.length),
+                                  event->name);
     case FILM_SET_ATTRIBUTE:
     case FILM_SET_ATTRIBUTE_VIA:
-        owner = told_by(event, FILM_ROLE_OWNER);
-        serial = serial_of(variables, &owner.token);
-        return serial == 0 ? none : address_of(ATTRIBUTE, serial, event->name);
+        owner = film_told_by(event, FILM_ROLE_OWNER);
+        serial = film_serial_of(variables, &owner.token);
+        return serial == 0
+                   ? none
+                   : film_variable_address(FILM_ABOUT_ATTRIBUTE, serial, event->name);
     case FILM_SET_ITEM:
     case FILM_SET_ITEM_VIA:
     default:
-        owner = told_by(event, FILM_ROLE_OWNER);
-        key = told_by(event, FILM_ROLE_KEY);
-        serial = serial_of(variables, &owner.token);
-        return serial == 0 ? none : address_of(ITEM, serial, hash_key(variables, &key));
-    }
-}
-
-/* The object's content as it is told now: later names show it without their own. */
-static void
-note_content(film_variables *variables, const told *value, uint64_t serial)
-{
-    if (value->token.kind == FILM_TOKEN_VALUE && serial != 0) {
-        film_recent_put(&variables->table, address_of(CONTENT, serial, 0), value->bytes,
-                        value->length);
+        return none; /* variable_items.c */
     }
 }
 
 /* The frame's variable `slot` holds this. */
 static void
 note_local(film_variables *variables, const film_event *event, uint32_t slot,
-           const told *value)
+           const film_told *value)
 {
-    uint64_t serial = serial_of(variables, &value->token);
+    uint64_t serial = film_serial_of(variables, &value->token);
 
-    film_recent_put(&variables->table, frame_address(variables, LOCAL, event, slot),
+    film_recent_put(&variables->table,
+                    film_frame_address(variables, FILM_ABOUT_LOCAL, event, slot),
                     value->bytes, value->length);
     if (serial != 0) {
         film_recent_put(&variables->table,
-                        frame_address(variables, NAMED, event, serial), &slot,
-                        sizeof(slot));
-        note_content(variables, value, serial);
+                        film_frame_address(variables, FILM_ABOUT_NAMED, event, serial),
+                        &slot, sizeof(slot));
+        film_content_note(variables, value, serial);
     }
 }
 
-/* Who holds an object besides local variables. */
-typedef struct holder {
-    uint64_t owner; /* serial; 0: a global */
-    uint32_t name;
-} holder;
+static bool
+is_item(const film_event *event)
+{
+    return event->form == FILM_SET_ITEM || event->form == FILM_SET_ITEM_VIA;
+}
 
 static void
 note_set(film_variables *variables, const film_event *event)
 {
-    told value = told_by(event, FILM_ROLE_VALUE), owner;
+    film_told value = film_told_by(event, FILM_ROLE_VALUE), owner;
     uint64_t serial;
     film_recent_key at;
 
@@ -265,24 +216,46 @@ note_set(film_variables *variables, const film_event *event)
         note_local(variables, event, event->slot, &value);
         return;
     }
-    at = address_of_write(variables, event);
-    if (at.key == 0) {
-        return;
+    if (is_item(event)) {
+        film_item_note(variables, event, &value);
     }
-    film_recent_put(&variables->table, at, value.bytes, value.length);
-    serial = serial_of(variables, &value.token);
+    else {
+        at = address_of_write(variables, event);
+        if (at.key == 0) {
+            return;
+        }
+        film_recent_put(&variables->table, at, value.bytes, value.length);
+    }
+    serial = film_serial_of(variables, &value.token);
     if (serial == 0) {
         return;
     }
-    note_content(variables, &value, serial);
+    film_content_note(variables, &value, serial);
     if (event->name != 0) {
-        holder by;
+        film_held_by by;
         memset(&by, 0, sizeof(by));
-        owner = told_by(event, FILM_ROLE_OWNER);
-        by.owner = owner.length == 0 ? 0 : serial_of(variables, &owner.token);
+        owner = film_told_by(event, FILM_ROLE_OWNER);
+        by.owner = owner.length == 0 ? 0 : film_serial_of(variables, &owner.token);
         by.name = event->name;
-        film_recent_put(&variables->table, address_of(HOLDER, serial, 0), &by,
+        film_recent_put(&variables->table,
+                        film_variable_address(FILM_ABOUT_HOLDER, serial, 0), &by,
                         sizeof(by));
+    }
+}
+
+static void
+note_delete(film_variables *variables, const film_event *event)
+{
+    film_told nothing = {0};
+    film_recent_key at;
+
+    if (is_item(event)) {
+        film_item_note(variables, event, &nothing);
+        return;
+    }
+    at = address_of_write(variables, event);
+    if (at.key != 0) {
+        film_recent_forget(&variables->table, at);
     }
 }
 
@@ -292,7 +265,7 @@ note_arguments(film_variables *variables, const film_event *event)
     film_input input = film_input_of(event->tokens, event->tokens_length);
 
     for (uint32_t i = 0; i < event->token_count; i++) {
-        told value = next_told(&input);
+        film_told value = film_told_next(&input);
         if (value.length == 0) {
             break;
         }
@@ -303,8 +276,7 @@ note_arguments(film_variables *variables, const film_event *event)
 void
 film_variables_note(film_variables *variables, const film_event *event)
 {
-    film_recent_key at;
-    told value;
+    film_told value;
 
     switch (event->kind) {
     case FILM_KIND_CALL:
@@ -314,14 +286,11 @@ film_variables_note(film_variables *variables, const film_event *event)
         note_set(variables, event);
         break;
     case FILM_KIND_DELETE:
-        at = address_of_write(variables, event);
-        if (at.key != 0) {
-            film_recent_forget(&variables->table, at);
-        }
+        note_delete(variables, event);
         break;
     case FILM_KIND_CHANGE:
-        value = told_by(event, FILM_ROLE_VALUE);
-        note_content(variables, &value, serial_of(variables, &value.token));
+        value = film_told_by(event, FILM_ROLE_VALUE);
+        film_content_note(variables, &value, film_serial_of(variables, &value.token));
         break;
     default:
         break;
@@ -339,35 +308,43 @@ give(const film_recent_entry *found, film_past_value *out)
     return true;
 }
 
+/* What the variable, attribute or item was last told to hold. */
+static bool
+find_written(film_variables *variables, const film_event *event, film_past_value *out)
+{
+    film_recent_key at;
+
+    if (is_item(event)) {
+        return film_item_before(variables, event, out);
+    }
+    at = address_of_write(variables, event);
+    return at.key != 0 && give(film_recent_find(&variables->table, at), out);
+}
+
 bool
 film_variables_before(film_variables *variables, const film_event *event,
                       film_past_value *out)
 {
     film_input input;
     uint64_t serial;
-    film_recent_key at;
     film_token token;
-    told value;
+    film_told value;
 
     if (event->kind == FILM_KIND_CHANGE) {
-        value = told_by(event, FILM_ROLE_VALUE);
-        serial = serial_of(variables, &value.token);
-        return serial != 0 &&
-               give(film_recent_find(&variables->table, address_of(CONTENT, serial, 0)),
-                    out);
+        value = film_told_by(event, FILM_ROLE_VALUE);
+        serial = film_serial_of(variables, &value.token);
+        return serial != 0 && film_content_find(variables, serial, out);
     }
-    at = address_of_write(variables, event);
-    if (at.key == 0 || !give(film_recent_find(&variables->table, at), out)) {
+    if (!find_written(variables, event, out)) {
         return false;
     }
     input = film_input_of(out->bytes, out->length);
     token = film_token_decode(&input);
     if (token.kind == FILM_TOKEN_VALUE) {
         /* It may have been changed in place since, also by another name. */
-        serial = serial_of(variables, &token);
+        serial = film_serial_of(variables, &token);
         if (serial != 0) {
-            give(film_recent_find(&variables->table, address_of(CONTENT, serial, 0)),
-                 out);
+            (void)film_content_find(variables, serial, out);
         }
     }
     return true;
@@ -384,134 +361,4 @@ film_variables_text(film_variables *variables, const film_past_value *past,
     event.tokens_length = past->length;
     event.token_count = 1;
     return film_reader_event_value(variables->reader, &event, 0, limit, out, NULL);
-}
-
-static void
-append_text(film_buffer *out, film_text text)
-{
-    film_buffer_append(out, text.data, text.length);
-}
-
-/* Whether the entry is a value that is the object with this serial. */
-static bool
-holds(film_variables *variables, const film_recent_entry *held, uint64_t serial)
-{
-    film_input input;
-    film_token token;
-
-    if (held == NULL) {
-        return false;
-    }
-    input = film_input_of(held->bytes, held->length);
-    token = film_token_decode(&input);
-    return serial_of(variables, &token) == serial;
-}
-
-/* The local of the event's frame that holds the object; the empty text: none. */
-static film_text
-local_name(film_variables *variables, const film_event *event, uint64_t serial)
-{
-    const film_recent_entry *named = film_recent_find(
-        &variables->table, frame_address(variables, NAMED, event, serial));
-    const film_code *code = film_reader_code(variables->reader, event->code);
-    film_text none = {"", 0};
-    uint32_t slot;
-
-    if (named == NULL || named->length != sizeof(slot) || code == NULL) {
-        return none;
-    }
-    memcpy(&slot, named->bytes, sizeof(slot));
-    if (slot >= code->local_count ||
-        !holds(variables,
-               film_recent_find(&variables->table,
-                                frame_address(variables, LOCAL, event, slot)),
-               serial)) {
-        return none;
-    }
-    return film_reader_string(variables->reader, code->locals[slot]);
-}
-
-/* x, self.x, self.x.y or a global. False: it has no name here, nothing is appended. */
-static bool
-name_object(film_variables *variables, const film_event *event, uint64_t serial,
-            unsigned depth, film_buffer *out)
-{
-    film_text local = local_name(variables, event, serial);
-    const film_recent_entry *held =
-        film_recent_find(&variables->table, address_of(HOLDER, serial, 0));
-    holder by;
-
-    if (local.length > 0) {
-        append_text(out, local);
-        return true;
-    }
-    if (held == NULL || held->length != sizeof(by) || depth == 0) {
-        return false;
-    }
-    memcpy(&by, held->bytes, sizeof(by));
-    if (by.owner != 0) {
-        if (!holds(variables,
-                   film_recent_find(&variables->table,
-                                    address_of(ATTRIBUTE, by.owner, by.name)),
-                   serial) ||
-            !name_object(variables, event, by.owner, depth - 1, out)) {
-            return false;
-        }
-        film_buffer_put_byte(out, '.');
-    }
-    append_text(out, film_reader_string(variables->reader, by.name));
-    return true;
-}
-
-/* The object's name, or <Name #serial>, or the value itself. */
-static void
-name_value(film_variables *variables, const film_event *event, const told *value,
-           film_buffer *out)
-{
-    uint64_t serial = serial_of(variables, &value->token);
-    film_renderer renderer = {.reader = variables->reader,
-                              .out = out,
-                              .limit = out->length + KEY_TEXT,
-                              .bound = UINT64_MAX};
-    film_token token = value->token;
-
-    if (serial != 0 && name_object(variables, event, serial, NAME_DEPTH, out)) {
-        return;
-    }
-    if (token.kind == FILM_TOKEN_VALUE && serial != 0) {
-        token.kind = FILM_TOKEN_OBJECT; /* by its serial, without its content */
-    }
-    film_render_token(&renderer, &token);
-}
-
-void
-film_variables_name(film_variables *variables, const film_event *event,
-                    film_buffer *out)
-{
-    told owner = told_by(event, FILM_ROLE_OWNER), value;
-
-    if (event->kind == FILM_KIND_CHANGE) {
-        value = told_by(event, FILM_ROLE_VALUE);
-        name_value(variables, event, &value, out);
-        return;
-    }
-    if (owner.length == 0) {
-        append_text(out, film_reader_event_name(variables->reader, event));
-        return;
-    }
-    name_value(variables, event, &owner, out);
-    if (event->form == FILM_SET_ITEM || event->form == FILM_SET_ITEM_VIA) {
-        film_renderer renderer = {.reader = variables->reader,
-                                  .out = out,
-                                  .limit = out->length + KEY_TEXT,
-                                  .bound = UINT64_MAX};
-        told key = told_by(event, FILM_ROLE_KEY);
-        film_buffer_put_byte(out, '[');
-        film_render_token(&renderer, &key.token);
-        film_buffer_put_byte(out, ']');
-    }
-    else {
-        film_buffer_put_byte(out, '.');
-        append_text(out, film_reader_event_name(variables->reader, event));
-    }
 }

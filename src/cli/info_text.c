@@ -237,6 +237,7 @@ film_info_print(film_reader *reader, const char *path, film_output *output)
     film_output_byte(output, '\n');
     print_row(output, "ended", film_info_ending(reader, room));
     print_row(output, "level", level_name(info->level));
+    print_row(output, "values", film_reader_meta(reader, "values"));
     print_row(output, "targets", film_reader_meta(reader, "targets"));
     print_row(output, "excludes", film_reader_meta(reader, "excludes"));
     print_key(output, "events");

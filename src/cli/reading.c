@@ -122,6 +122,12 @@ tell_damage(const film_reading *reading)
     return damaged;
 }
 
+static bool
+is_damage(film_status status)
+{
+    return status == FILM_CORRUPT || status == FILM_TRUNCATED;
+}
+
 int
 film_reading_close(film_reading *reading, film_status status)
 {
@@ -139,11 +145,12 @@ film_reading_close(film_reading *reading, film_status status)
     else {
         film_output_drain(&reading->output); /* what was read is still of use */
     }
-    if (status != FILM_OK) {
-        code = film_command_fail(reading->command, "%s", reading->error.message);
-    }
     if (tell_damage(reading)) {
         code = FILM_EXIT_WRONG;
+    }
+    /* What failed because of damage was told just now, with its place. */
+    if (status != FILM_OK && !(code == FILM_EXIT_WRONG && is_damage(status))) {
+        code = film_command_fail(reading->command, "%s", reading->error.message);
     }
     film_output_reset(&reading->output);
     film_recordings_close(&reading->set);

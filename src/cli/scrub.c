@@ -97,7 +97,7 @@ const film_command film_command_scrub = {
     "\n"
     "Values taken out read [redacted], source texts keep their length. Calls, lines "
     "and "
-    "times stay. The recording must have been closed; IN is not changed. OUT is "
+    "times stay. IN is not changed; it may be of a program that was killed. OUT is "
     "readable by its owner alone, and passes 'filmstrip check'.",
     "filmstrip scrub train.film share.film\n"
     "filmstrip scrub train.film share.film --name '*customer*' --name email\n"

@@ -212,21 +212,21 @@ write_event(document *to, const film_step *step)
 }
 
 static bool
-takes(document *to, const film_step *step, uint64_t depth)
+is_in_range(const document *to, const film_step *step)
 {
     uint64_t time_ns = step->time_ns + to->shift_ns;
 
+    return time_ns >= to->range->from_ns && time_ns <= to->range->to_ns &&
+           (step->event == NULL || (step->event->number >= to->range->first_event &&
+                                    step->event->number < to->range->end_event));
+}
+
+/* Whatever the range. */
+static bool
+takes(document *to, const film_step *step, uint64_t depth)
+{
     if (to->selection->depth != 0 && depth > to->selection->depth) {
         return false;
-    }
-    if (step->kind == FILM_STEP_EVENT || step->kind == FILM_STEP_ENTER) {
-        if (time_ns < to->range->from_ns || time_ns > to->range->to_ns) {
-            return false;
-        }
-        if (step->event != NULL && (step->event->number < to->range->first_event ||
-                                    step->event->number >= to->range->end_event)) {
-            return false;
-        }
     }
     if (step->event != NULL &&
         !film_selection_takes_kind(to->selection, to->recording, step->event)) {
@@ -249,7 +249,23 @@ write_leave(document *to, const film_step *step, const char *name)
     FILM_OUTPUT_LITERAL(to->output, ">\n");
 }
 
-/* One byte an open activation: which element to close, or that it was left out. */
+/* One byte an open activation: which element to close, or one of these. */
+#define LEFT_OUT 0u
+#define BEGAN_BEFORE 0xffu /* the range: its end is shown by itself */
+
+static void
+write_step_leave(document *to, const film_step *step, uint8_t cause)
+{
+    if (cause == BEGAN_BEFORE) {
+        if (step->event != NULL && is_in_range(to, step)) {
+            write_event(to, step);
+        }
+    }
+    else if (cause != LEFT_OUT) {
+        write_leave(to, step, entry_name(cause));
+    }
+}
+
 static film_status
 write_steps(document *to, film_activity *activity, film_buffer *open, film_error *error)
 {
@@ -259,21 +275,21 @@ write_steps(document *to, film_activity *activity, film_buffer *open, film_error
     while ((status = film_activity_next(activity, &step, error)) == FILM_OK) {
         if (step.kind == FILM_STEP_ENTER) {
             bool taken = takes(to, &step, open->length + 1);
-            film_buffer_put_byte(open, taken ? step.cause : 0);
+            bool shown = taken && is_in_range(to, &step);
+            film_buffer_put_byte(open, shown   ? step.cause
+                                       : taken ? BEGAN_BEFORE
+                                               : LEFT_OUT);
             if (open->failed) {
                 return film_fail(error, FILM_NO_MEMORY, "not enough memory");
             }
-            if (taken) {
+            if (shown) {
                 write_enter(to, &step);
             }
         }
         else if (step.kind == FILM_STEP_LEAVE) {
-            uint8_t cause = open->data[--open->length];
-            if (cause != 0) {
-                write_leave(to, &step, entry_name(cause));
-            }
+            write_step_leave(to, &step, open->data[--open->length]);
         }
-        else if (takes(to, &step, open->length)) {
+        else if (takes(to, &step, open->length) && is_in_range(to, &step)) {
             write_event(to, &step);
         }
         if (step.event != NULL) {

@@ -10,7 +10,9 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "export/scrub_content.h"
+#include "export/window_chunks.h"
 #include "format/codec.h"
+#include "format/keyframe.h"
 
 typedef struct log_writer {
     int fd;
@@ -202,6 +204,62 @@ copy_chunk(film_scrubber *scrubber, log_writer *to, size_t index, film_error *er
     return status == FILM_END ? FILM_OK : status;
 }
 
+typedef struct window_copy {
+    film_scrubber *scrubber;
+    log_writer *to;
+    film_error *error;
+} window_copy;
+
+/* A chunk made of windows, cleaned like the others. */
+static film_status
+copy_window_chunk(void *context, const film_window_chunk *chunk)
+{
+    window_copy *copy = context;
+    film_scrubber *scrubber = copy->scrubber;
+    film_chunk_header header = chunk->header;
+    film_buffer payload = {0};
+    film_state state = {0};
+    film_status status;
+
+    if (header.type == FILM_CHUNK_EVENT) {
+        film_state_begin(&state, header.stream, scrubber->reader->file.block.tick_ns);
+        status = film_keyframe_decode(&state, header.number, chunk->keyframe.data,
+                                      chunk->keyframe.length, NULL, NULL);
+        if (status == FILM_OK) {
+            status = film_scrub_events(scrubber, &chunk->payload, &state, &payload);
+        }
+        film_state_reset(&state);
+    }
+    else if (header.type == FILM_CHUNK_TABLE) {
+        status = film_scrub_table(scrubber, &chunk->payload, &payload);
+    }
+    else {
+        status = film_scrub_values(scrubber, &chunk->payload, header.first,
+                                   (header.flags & FILM_CHUNK_COLUMNS) != 0, &payload);
+    }
+    if (status == FILM_OK) {
+        status = assemble(copy->to, &header, chunk->summary.data, chunk->summary.length,
+                          &chunk->keyframe, &payload);
+    }
+    if (status == FILM_OK) {
+        status = append_chunk(copy->to, &header, copy->error);
+    }
+    film_buffer_reset(&payload);
+    return status;
+}
+
+static film_status
+copy_windows(film_scrubber *scrubber, log_writer *to, film_error *error)
+{
+    window_copy copy = {scrubber, to, error};
+    film_status status = film_window_chunks(scrubber->reader, copy_window_chunk, &copy);
+
+    if (status != FILM_OK && error->status != status) {
+        return film_fail(error, status, "what was not in chunks yet cannot be read");
+    }
+    return status;
+}
+
 static film_status
 write_ending(const film_reader *reader, log_writer *to, film_error *error)
 {
@@ -227,8 +285,8 @@ write_ending(const film_reader *reader, log_writer *to, film_error *error)
     }
     block.index_offset = to->head + 1;
     FILM_TRY(append_chunk(to, &header, error));
-    /* A plain recording, as one that was closed: no arena, no ring. */
-    block.ring_bytes = block.tail = 0;
+    /* A plain recording without arena and ring; how it ended stays. */
+    block.arena_bytes = block.ring_bytes = block.tail = 0;
     block.head = block.moved_until = to->head;
     block.layout_generation++;
     film_superblock_encode(&block, bytes);
@@ -249,6 +307,9 @@ copy_all(film_scrubber *scrubber, int fd, film_error *error)
         status = copy_chunk(scrubber, &to, i, error);
     }
     if (status == FILM_OK) {
+        status = copy_windows(scrubber, &to, error);
+    }
+    if (status == FILM_OK) {
         status = write_ending(scrubber->reader, &to, error);
     }
     film_packer_free(to.packer);
@@ -265,11 +326,10 @@ film_scrub(film_reader *reader, const film_scrub_options *options, int fd,
     film_status status;
 
     error->status = FILM_OK;
-    if (film_reader_info(reader)->ending != FILM_ENDING_CLOSED ||
-        film_reader_info(reader)->stopped_early) {
+    if (film_reader_info(reader)->ending == FILM_ENDING_LIVE) {
         return film_fail(error, FILM_MISUSE,
-                         "only a recording that was closed can be scrubbed: this one "
-                         "has events that are not in chunks yet");
+                         "the recording is still being written: wait for its program, "
+                         "or end it");
     }
     FILM_TRY(film_secrets_init(&scrubber.secrets, options, error));
     status = film_scrub_find(&scrubber, error);

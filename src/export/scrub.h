@@ -23,8 +23,9 @@ typedef struct film_scrub_counts {
  *     values that functions of such a name returned, and what they hold;
  *   - the same str wherever else it stands: values, messages, source texts, facts;
  *   - what a pattern matches in any of these.
- * FILM_MISUSE: a pattern makes no sense, or the recording was not closed; the message
- * says which. */
+ * Of a recording that was not closed, what lies outside its chunks comes along in
+ * chunks. FILM_MISUSE: a pattern makes no sense, or the recording is still being
+ * written; the message says which. */
 FILM_NODISCARD film_status
 film_scrub(film_reader *reader, const film_scrub_options *options, int fd,
            film_scrub_counts *counts, film_error *error);

@@ -94,30 +94,40 @@ find_in_record(film_scrubber *scrubber, film_value_record *record)
     film_buffer_reset(&copy);
 }
 
+/* The records from `first` up to `end`, as far as there are any. Where a chunk is
+ * damaged, scrub will refuse it. */
+static void
+find_in_range(film_scrubber *scrubber, uint64_t first, uint64_t end)
+{
+    film_value_record record;
+    film_status status = FILM_OK;
+
+    for (; first < end && status == FILM_OK; first++) {
+        status = film_reader_record(scrubber->reader, first, &record, NULL);
+        scrubber->secrets.failed = scrubber->secrets.failed || status == FILM_NO_MEMORY;
+        if (status == FILM_OK && (record.form == FILM_OBJECT_ATTRIBUTES ||
+                                  record.form == FILM_OBJECT_MAPPING)) {
+            find_in_record(scrubber, &record);
+        }
+    }
+}
+
 static void
 find_in_records(film_scrubber *scrubber)
 {
     size_t chunks = film_reader_chunk_count(scrubber->reader);
+    uint64_t sealed = 0;
 
     for (size_t i = 0; i < chunks; i++) {
         const film_chunk_info *chunk = film_reader_chunk(scrubber->reader, i);
-        uint64_t first = chunk->first, count = chunk->count;
+        uint64_t first = chunk->first, end = first + chunk->count;
 
-        for (uint64_t k = 0; chunk->type == FILM_CHUNK_VALUE && k < count; k++) {
-            film_value_record record;
-            film_status status =
-                film_reader_record(scrubber->reader, first + k, &record, NULL);
-            scrubber->secrets.failed =
-                scrubber->secrets.failed || status == FILM_NO_MEMORY;
-            if (status != FILM_OK) {
-                break; /* a damaged chunk: scrub will refuse it */
-            }
-            if (record.form == FILM_OBJECT_ATTRIBUTES ||
-                record.form == FILM_OBJECT_MAPPING) {
-                find_in_record(scrubber, &record);
-            }
+        if (chunk->type == FILM_CHUNK_VALUE) {
+            find_in_range(scrubber, first, end);
+            sealed = end > sealed ? end : sealed;
         }
     }
+    find_in_range(scrubber, sealed, UINT64_MAX); /* those in windows */
 }
 
 film_status

@@ -145,6 +145,10 @@ usual_digits(double number, char *digits, int *power)
         if (reads_back((wide)decimal << shift, exact, unit, mantissa)) {
             break;
         }
+        if (reads_back((wide)(decimal + 1) << shift, exact, unit, mantissa)) {
+            decimal++; /* above a power of two there is more room than below */
+            break;
+        }
     }
     for (uint64_t left = decimal; left > 0; left /= 10) {
         digits[LONGEST - ++count] = (char)('0' + left % 10);
@@ -162,6 +166,17 @@ usual_digits(double number, char *digits, int *power)
  */
 #define LEAST_NORMAL 2.2250738585072014e-308
 
+/* Adds one to the last digit of a "%e" text whose last digit is no 9. */
+static void
+raise_last_digit(char *text)
+{
+    char *exponent = strchr(text, 'e');
+
+    if (exponent != NULL && exponent > text && exponent[-1] < '9') {
+        exponent[-1]++;
+    }
+}
+
 static size_t
 shortest_digits(double number, char *digits, int *power)
 {
@@ -173,6 +188,10 @@ shortest_digits(double number, char *digits, int *power)
         snprintf(text, sizeof(text), "%.*e", precision, number);
         if (precision == 16 || strtod(text, NULL) == number) {
             break;
+        }
+        raise_last_digit(text);
+        if (strtod(text, NULL) == number) {
+            break; /* above a power of two there is more room than below */
         }
     }
     for (at = text; *at != 'e' && *at != '\0'; at++) {

@@ -102,10 +102,28 @@ film_dict_find(PyObject *dict, const char *name)
     return NULL;
 }
 
+static bool
+is_plain_set(PyObject *set)
+{
+    Py_ssize_t last = film_set_positions(set);
+
+    for (Py_ssize_t index = 0; index < last; index++) {
+        PyObject *member = film_set_get(set, index);
+
+        if (index == PLAIN_ITEMS || (member != NULL && !film_is_scalar(member))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* True for keys that are hashed and compared without the program's own code. */
 static bool
 is_plain_key(PyObject *key)
 {
+    if (Py_TYPE(key) == &PyFrozenSet_Type) {
+        return is_plain_set(key);
+    }
     if (Py_TYPE(key) != &PyTuple_Type) {
         return film_is_scalar(key);
     }
@@ -218,7 +236,8 @@ film_attribute_hint(PyObject *owner, const PyObject *name, const PyObject *value
     for (unsigned index = 0; index < type->slot_count; index++) {
         Py_ssize_t offset = type->slots[index].offset;
 
-        if (type->slots[index].name == name && offset < FILM_HINT_SLOT &&
+        if ((name == NULL || type->slots[index].name == name) &&
+            offset < FILM_HINT_SLOT &&
             *(PyObject **)((char *)owner + offset) == value) {
             return FILM_HINT_SLOT + (int32_t)offset;
         }
@@ -345,33 +364,116 @@ locate(PyTypeObject *type, PyObject *name)
     return PyType_FastSubclass(type, Py_TPFLAGS_TYPE_SUBCLASS) ? IN_CLASS : IN_INSTANCE;
 }
 
+/* Where attributes of types were found. One place in the code often sees several types
+ * by turns. */
+#define LOCATIONS 1024u
+static struct {
+    const PyTypeObject *type; /* identity only */
+    const PyObject *name;     /* identity only */
+    uint32_t version;
+    int32_t value_index, value_offset;
+    uint16_t word_place;
+} locations[LOCATIONS];
+
+static size_t
+location_of(const PyTypeObject *type, const PyObject *name)
+{
+    uint64_t word = ((uint64_t)(uintptr_t)type >> 4) * UINT64_C(0x9e3779b97f4a7c15) +
+                    ((uint64_t)(uintptr_t)name >> 4) * UINT64_C(0xc2b2ae3d27d4eb4f);
+
+    return word >> 54;
+}
+
+/* The place of the member of __slots__ at this offset among an instance's words; of
+ * any other attribute the number of members. */
+static uint16_t
+word_place_of(PyTypeObject *type, int32_t offset)
+{
+    const film_type *known = film_type_of(type);
+    uint16_t place = 0;
+
+    while (place < known->slot_count &&
+           (offset < 0 || known->slots[place].offset != offset)) {
+        place++;
+    }
+    return place;
+}
+
+/* Fills in the write's cache for this type; keeps what it knew of the last one. */
+static void
+turn_to_type(film_write *write, PyTypeObject *type)
+{
+    size_t at;
+
+    if (write->type != NULL && write->type_version != 0) {
+        at = location_of(write->type, write->name);
+        locations[at].type = write->type;
+        locations[at].name = write->name;
+        locations[at].version = write->type_version;
+        locations[at].value_index = write->value_index;
+        locations[at].value_offset = write->value_offset;
+        locations[at].word_place = write->word_place;
+    }
+    at = location_of(type, write->name);
+    write->type = type;
+    write->type_version = type->tp_version_tag;
+    if (locations[at].type == type && locations[at].name == write->name &&
+        locations[at].version == type->tp_version_tag && type->tp_version_tag != 0) {
+        write->value_index = locations[at].value_index;
+        write->value_offset = locations[at].value_offset;
+        write->word_place = locations[at].word_place;
+        return;
+    }
+    write->value_index = -1;
+    write->value_offset = locate(type, write->name);
+    write->word_place = word_place_of(type, write->value_offset);
+}
+
 /* By the position of last time, else by a search that finds the position. */
 static PyObject *
 read_pairs(film_write *write, const film_pairs *pairs)
 {
     int32_t index = write->value_index;
 
-    if (FILM_LIKELY(pairs->texts != NULL)) {
-        if (FILM_LIKELY(index >= 0 && index < pairs->count &&
-                        pairs->texts[index].me_key == write->name)) {
-            return pairs->values != NULL ? pairs->values[index]
-                                         : pairs->texts[index].me_value;
-        }
+    if (FILM_UNLIKELY(pairs->texts == NULL)) {
+        return NULL;
+    }
+    if (FILM_UNLIKELY(index < 0 || index >= pairs->count ||
+                      pairs->texts[index].me_key != write->name)) {
         for (index = 0; index < pairs->count; index++) {
             PyObject *key = pairs->texts[index].me_key;
 
             if (key == write->name || (key != NULL && same_text(key, write->name))) {
-                write->value_index = index;
-                return pairs->values != NULL ? pairs->values[index]
-                                             : pairs->texts[index].me_value;
+                break;
             }
         }
+        if (index == pairs->count) {
+            return NULL;
+        }
+        write->value_index = index;
     }
-    return NULL;
+    return pairs->values != NULL ? pairs->values[index] : pairs->texts[index].me_value;
+}
+
+static PyObject *
+read_in_line(film_write *write, PyDictKeysObject *keys, PyObject *const *values,
+             film_kept *kept)
+{
+    film_pairs pairs;
+    PyObject *value;
+
+    film_pairs_of_keys(keys, values, &pairs);
+    value = read_pairs(write, &pairs);
+    if (FILM_LIKELY(write->value_index >= 0 && write->value_index < pairs.count &&
+                    pairs.texts != NULL &&
+                    pairs.texts[write->value_index].me_key == write->name)) {
+        *kept = FILM_KEPT_IN_LINE;
+    }
+    return value;
 }
 
 PyObject *
-film_attribute_read(film_write *write, PyObject *owner, bool *via)
+film_attribute_read(film_write *write, PyObject *owner, film_kept *kept)
 {
     PyTypeObject *type = Py_TYPE(owner);
     PyObject *const *values;
@@ -379,28 +481,25 @@ film_attribute_read(film_write *write, PyObject *owner, bool *via)
     PyObject *dict;
     film_pairs pairs;
 
-    *via = false;
+    *kept = FILM_KEPT_ELSEWHERE;
     if (FILM_UNLIKELY(write->type != type || write->type_version == 0 ||
                       write->type_version != type->tp_version_tag)) {
-        write->type = type;
-        write->value_index = -1;
-        write->value_offset = locate(type, write->name);
-        write->type_version = type->tp_version_tag;
+        turn_to_type(write, type);
     }
     if (write->value_offset >= 0) {
+        *kept = FILM_KEPT_IN_SLOT;
         return *(PyObject **)((char *)owner + write->value_offset);
     }
-    if (write->value_offset == TAKEN_OVER) {
-        *via = true;
+    if (FILM_UNLIKELY(write->value_offset == TAKEN_OVER)) {
+        *kept = FILM_KEPT_VIA;
         return NULL;
     }
-    if (write->value_offset == IN_CLASS) {
+    if (FILM_UNLIKELY(write->value_offset == IN_CLASS)) {
         return film_dict_lookup(film_type_dict((PyTypeObject *)owner), write->name);
     }
     dict = film_object_dict(owner, &values, &keys);
-    if (values != NULL) {
-        film_pairs_of_keys(keys, values, &pairs);
-        return read_pairs(write, &pairs);
+    if (FILM_LIKELY(values != NULL)) {
+        return read_in_line(write, keys, values, kept);
     }
     if (dict == NULL || !PyDict_Check(dict)) {
         return NULL;

@@ -3,6 +3,7 @@
  * Apache-2.0 */
 #include "recorder/capture.h"
 
+#include "recorder/capture_quick.h"
 #include "recorder/capture_scalars.h"
 #include "recorder/fingerprint.h"
 #include "recorder/objects.h"
@@ -21,6 +22,8 @@ uint8_t *
 film_capture_any(film_context *context, PyObject *value, const film_holder *holder,
                  PyObject *name, uint8_t *to)
 {
+    const film_object_way *way;
+
     if (value == NULL) {
         film_capture_vacate(holder);
         *to++ = FILM_TOKEN_UNBOUND;
@@ -34,6 +37,11 @@ film_capture_any(film_context *context, PyObject *value, const film_holder *hold
         *to++ = FILM_TOKEN_REDACTED;
         return to;
     }
+    way = film_objects_quick(value);
+    if (way != NULL) {
+        film_capture_vacate(holder);
+        return film_token_put_value(to, FILM_TOKEN_OBJECT, film_quick_record(way));
+    }
     film_look_renew();
     if (film_is_scalar(value)) {
         film_capture_vacate(holder);
@@ -46,18 +54,23 @@ uint8_t *
 film_capture_owner(film_context *context, PyObject *owner, const film_holder *holder,
                    uint8_t *to)
 {
+    const film_object_way *way;
     film_object *object;
     bool known;
 
+    way = film_objects_quick(owner);
+    if (FILM_LIKELY(way != NULL)) {
+        return film_token_put_value(to, FILM_TOKEN_OBJECT, film_quick_record(way));
+    }
     film_look_renew();
     if (film_is_scalar(owner)) {
         return film_scalar_token(owner, to);
     }
     object = film_objects_see(context, owner, holder, &known);
-    if (object != NULL && !known && holder->kind == FILM_HOLDER_NONE) {
+    if (object != NULL && !known && !object->sure && holder->kind == FILM_HOLDER_NONE) {
         film_place_adopt(context, object, owner);
     }
-    if (object != NULL && FILM_UNLIKELY(object->record == 0)) {
+    if (object != NULL && FILM_UNLIKELY(!film_record_is_kept(object->record))) {
         film_content content = (film_content)film_type_of(Py_TYPE(owner))->content;
         film_fingerprint fingerprint =
             film_fingerprint_of(owner, content, the_limits.depth);
@@ -87,7 +100,16 @@ compared_levels(const film_object *object)
 }
 
 void
-film_capture_told(PyObject *owner)
+film_capture_written_slowly(PyObject *owner, const film_write *write)
+{
+    film_holder holder = {
+        .kind = FILM_HOLDER_ATTRIBUTE, .owner = owner, .name = write->name};
+
+    film_objects_vacate(&holder);
+}
+
+void
+film_capture_told(PyObject *owner, film_write *write)
 {
     film_object *object;
     film_fingerprint fingerprint;
@@ -95,6 +117,16 @@ film_capture_told(PyObject *owner)
 
     if (film_is_scalar(owner) || (object = film_objects_find(owner)) == NULL) {
         return;
+    }
+    if (write != NULL && object->worded) {
+        film_kept kept;
+        PyObject *value = film_attribute_read(write, owner, &kept);
+        uint32_t place = film_attribute_place(write, kept);
+
+        if (place < FILM_WORDS) {
+            object->words[place] = film_attribute_word(write, kept, value);
+            return;
+        }
     }
     content = (film_content)film_type_of(Py_TYPE(owner))->content;
     if (!can_change(content)) {
@@ -117,39 +149,80 @@ is_surely_unchanged(const film_object *object, PyObject *value, film_content con
            object->version == film_dict_version(value);
 }
 
-static bool
-put_changed(const film_object *object, uint8_t **to)
-{
-    if (object->record == 0) {
-        return false;
-    }
-    *to = film_token_put_value(*to, FILM_TOKEN_VALUE, object->record - 1);
-    return true;
-}
-
 /* A long list that has got a few items more: they are at its end, as far as the
  * fingerprint says the next time that all of it is compared. That is put off so long
  * that appending costs no more for a longer list. */
 static bool
-only_grows(film_object *object, PyObject *value, film_content content)
+only_grows(const film_object *object, PyObject *value)
 {
     int64_t grown = (int64_t)Py_SIZE(value) - object->length;
 
-    if (content != FILM_CONTENT_LIST || object->length < LONG_LIST || grown < 1 ||
-        grown > MOST_GROWTH || !object->compared || !object->flat || object->stale) {
+    if (object->length < LONG_LIST || grown < 1 || grown > MOST_GROWTH ||
+        !object->compared || !object->flat || object->stale) {
         return false;
     }
     return object->version < FILM_FINGERPRINT_ITEMS &&
            object->version < (uint32_t)Py_SIZE(value);
 }
 
+/* A list whose items count by address: they are looked at by address again, as long as
+ * nothing else can have come among them. False: it must be looked at as any other. */
+static bool
+compare_addresses(const film_object *object, PyObject *value, bool removes,
+                  film_fingerprint *fingerprint)
+{
+    int64_t grown = (int64_t)Py_SIZE(value) - object->length;
+
+    if (object->pointers == 0 || object->stale || !object->compared ||
+        object->partly || grown == 0 || grown > MOST_GROWTH ||
+        (grown < 0 && !removes)) {
+        return false;
+    }
+    return film_fingerprint_addresses(value, object->length, fingerprint);
+}
+
+/* A quick yes for long lists; `saved`: what it costs the next full comparison. */
+static bool
+is_surely_changed(const film_object *object, PyObject *value, film_content content,
+                  bool removes, film_fingerprint *fingerprint, uint32_t *saved)
+{
+    *saved = 0;
+    if (content != FILM_CONTENT_LIST) {
+        return false;
+    }
+    if (!object->wordless && only_grows(object, value)) {
+        *fingerprint = film_fingerprint_grown(value, object->fingerprint,
+                                              object->length, object->partly);
+        *saved = object->version + LOOKS_SAVED;
+        return fingerprint->flat;
+    }
+    return compare_addresses(object, value, removes, fingerprint);
+}
+
+/* The fingerprint differs from what was told: a new record. */
+static bool
+tell_changed(film_context *context, film_object *object, PyObject *value,
+             const film_fingerprint *fingerprint, film_changed *changed)
+{
+    changed->cut = fingerprint->cut || !object->compared;
+    changed->length_before = object->length;
+    film_the_capture_counts.cut += changed->cut;
+    object = film_snapshot_write(context, value, the_limits.depth, fingerprint);
+    if (object->record == 0) {
+        return false;
+    }
+    changed->record = object->record - 1;
+    return true;
+}
+
 bool
 film_capture_changed(film_context *context, PyObject *value, const film_holder *holder,
-                     uint8_t **to, int64_t *length_before, bool *cut)
+                     bool removes, film_changed *changed)
 {
     film_content content;
     film_fingerprint fingerprint;
     film_object *object;
+    uint32_t saved;
     bool known;
 
     if (film_is_scalar(value)) {
@@ -161,26 +234,29 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
     }
     film_look_renew();
     object = film_objects_see(context, value, holder, &known);
-    if (object == NULL || is_surely_unchanged(object, value, content)) {
+    if (object == NULL) {
         return false;
     }
-    if (only_grows(object, value, content)) {
-        fingerprint = film_fingerprint_grown(value, object->fingerprint, object->length,
-                                             object->partly);
-        if (fingerprint.flat) {
-            uint32_t saved = object->version + LOOKS_SAVED;
-
-            *length_before = object->length;
-            *cut = fingerprint.cut;
-            film_the_capture_counts.cut += *cut;
-            object =
-                film_snapshot_write(context, value, the_limits.depth, &fingerprint);
-            object->version = saved;
-            return put_changed(object, to);
+    if (FILM_UNLIKELY(object->unsure)) {
+        fingerprint = film_fingerprint_of(value, content, compared_levels(object));
+        film_snapshot_compared(object, value, compared_levels(object), &fingerprint);
+        return false;
+    }
+    if (is_surely_changed(object, value, content, removes, &fingerprint, &saved)) {
+        if (!tell_changed(context, object, value, &fingerprint, changed)) {
+            return false;
         }
+        if (saved != 0) {
+            film_objects_find(value)->version = saved;
+        }
+        return true;
+    }
+    if (is_surely_unchanged(object, value, content)) {
+        return false;
     }
     fingerprint = film_fingerprint_of(value, content, compared_levels(object));
-    if (FILM_LIKELY(object->compared && fingerprint.word == object->fingerprint &&
+    if (FILM_LIKELY(object->compared &&
+                    fingerprint.word == film_object_fingerprint(object) &&
                     !fingerprint.cut)) {
         if (content == FILM_CONTENT_LIST && object->flat) {
             object->version = 0;
@@ -189,25 +265,44 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
         }
         return false;
     }
-    *cut = fingerprint.cut || !object->compared;
     if (!object->compared && content == FILM_CONTENT_INSTANCE) {
         /* Never seen before: nothing says that this line has changed it. */
         film_snapshot_compared(object, value, the_limits.depth, &fingerprint);
         return false;
     }
-    *length_before = object->length;
-    film_the_capture_counts.cut += *cut;
     if (compared_levels(object) != the_limits.depth) {
         fingerprint = film_fingerprint_of(value, content, the_limits.depth);
     }
-    object = film_snapshot_write(context, value, the_limits.depth, &fingerprint);
-    return put_changed(object, to);
+    return tell_changed(context, object, value, &fingerprint, changed);
 }
 
 void
 film_capture_returned(film_context *context, PyObject *value)
 {
     context->returned = value;
+}
+
+/* An attribute that an instance with words has already; false: it is another store. */
+static bool
+expect_word(PyObject *owner, film_write *write, PyObject *value, film_stored *stored)
+{
+    const film_object_way *way = film_objects_quick(owner);
+    film_kept kept;
+    uint32_t place;
+
+    if (way == NULL || (way->quick & FILM_QUICK_WORDED) == 0) {
+        return false;
+    }
+    (void)film_attribute_read(write, owner, &kept);
+    place = film_attribute_place(write, kept);
+    if (place >= FILM_WORDS) {
+        return false;
+    }
+    stored->address = owner;
+    stored->quick = film_quick_record(way) + 1;
+    stored->place = place;
+    stored->delta = film_attribute_word(write, kept, value);
+    return true;
 }
 
 void
@@ -218,19 +313,22 @@ film_capture_expect(PyObject *owner, film_write *write, PyObject *key, PyObject 
     film_store_effect effect;
     film_content content;
 
-    stored->address = NULL;
+    *stored = (film_stored){0};
+    if (write != NULL && expect_word(owner, write, value, stored)) {
+        return;
+    }
     if (film_is_scalar(owner) || (object = film_objects_find(owner)) == NULL) {
         return;
     }
     content = (film_content)film_type_of(Py_TYPE(owner))->content;
-    if (!object->compared || object->partly ||
-        !film_fingerprint_store(owner, content, compared_levels(object),
-                                write == NULL ? NULL : write->name, key, value,
-                                &effect)) {
+    if (!object->compared || object->partly) {
         /* What it comes to is not known, but that it is written to. */
         object->stale = object->stale || film_content_is_value(content);
         return;
     }
+    stored->known =
+        film_fingerprint_store(owner, content, compared_levels(object),
+                               write == NULL ? NULL : write->name, key, value, &effect);
     stored->address = owner;
     stored->serial = object->serial;
     stored->delta = effect.delta;
@@ -238,17 +336,45 @@ film_capture_expect(PyObject *owner, film_write *write, PyObject *key, PyObject 
     stored->flat = effect.flat;
 }
 
+/* The word of an attribute; the object may have died and another taken its place. */
+static void
+store_word(const film_stored *stored)
+{
+    film_object_way *way = film_objects_find_way(stored->address);
+
+    if (way != NULL && (way->quick & FILM_QUICK_WORDED) != 0 &&
+        film_quick_record(way) + 1 == stored->quick) {
+        film_object_of_way(way)->words[stored->place] = stored->delta;
+    }
+}
+
 void
 film_capture_stored(const film_stored *stored)
 {
     film_object *object;
 
+    if (stored->quick != 0) {
+        store_word(stored);
+        return;
+    }
     if (stored->address == NULL ||
         (object = film_objects_find(stored->address)) == NULL ||
         object->serial != stored->serial || !object->compared) {
         return;
     }
-    object->fingerprint += stored->delta;
+    if (!stored->known || object->wordless) {
+        object->unsure = true;
+        object->stale = true;
+        return;
+    }
+    if (object->worded) {
+        object->fingerprint = film_object_fingerprint(object) + stored->delta;
+        object->worded = false;
+        film_objects_renew_quick(object);
+    }
+    else {
+        object->fingerprint += stored->delta;
+    }
     if (object->dict) {
         object->version = 0;
     }
@@ -286,8 +412,9 @@ film_capture_begin(const film_capture_limits *limits)
         the_limits.items = MOST_ITEMS;
     }
     film_capture_end(NULL);
-    if (!film_types_begin() || !film_scalars_begin(the_limits.text_bytes) ||
-        !film_objects_begin() || !film_snapshot_begin(&the_limits)) {
+    if (!film_types_begin(the_limits.contents) ||
+        !film_scalars_begin(the_limits.text_bytes) || !film_objects_begin() ||
+        !film_snapshot_begin(&the_limits)) {
         film_capture_end(NULL);
         return false;
     }

@@ -36,9 +36,8 @@ typedef struct film_holder {
     PyObject *owner;   /* borrowed for the call */
     PyObject *name;    /* borrowed for the call */
     uint32_t position; /* ATTRIBUTE, ITEM: where in the owner + 1, 0: not known */
-    bool birth; /* `self` of an __init__ that begins: may be new at an old address */
-    bool in_flight; /* the value is the result of a call that has just returned into
-                       this frame (see film_capture_returned) */
+    bool in_flight;    /* the value is the result of a call that has just returned into
+                          this frame (see film_capture_returned) */
 } film_holder;
 
 /* True when values bound to `name` are redacted: see capture_types.h. Hooks may ask
@@ -72,6 +71,37 @@ film_capture_vacate(const film_holder *holder)
     }
 }
 
+/* The token of a small scalar, which is no secret; false: something else. */
+static inline bool
+film_capture_scalar(PyObject *value, uint8_t **to)
+{
+    const PyTypeObject *type = Py_TYPE(value);
+    int64_t number;
+
+    if (type == &PyLong_Type && FILM_LIKELY(film_long_small(value, &number))) {
+        *to = film_token_put_int(*to, number);
+        return true;
+    }
+    if (type == &PyFloat_Type) {
+        *to = film_token_put_float(*to, PyFloat_AS_DOUBLE(value));
+        return true;
+    }
+    if (value == Py_None || type == &PyBool_Type) {
+        *(*to)++ = value == Py_None   ? FILM_TOKEN_NONE
+                   : value == Py_True ? FILM_TOKEN_TRUE
+                                      : FILM_TOKEN_FALSE;
+        return true;
+    }
+    if (type == &PyUnicode_Type && PyUnicode_IS_COMPACT_ASCII(value) &&
+        PyUnicode_GET_LENGTH(value) <= (Py_ssize_t)FILM_TOKEN_TEXT &&
+        film_the_secret_count == 0) {
+        *to = film_token_put_text(*to, PyUnicode_DATA(value),
+                                  (size_t)PyUnicode_GET_LENGTH(value));
+        return true;
+    }
+    return false;
+}
+
 /* Writes the token of `value` (NULL: UNBOUND) to `to`, which has FILM_TOKEN_MAX bytes.
  * Returns the end. `name` (may be NULL) is what it is bound to, for the deny list. The
  * shadow stack is in step with the running frame. */
@@ -79,37 +109,9 @@ static inline uint8_t *
 film_capture(film_context *context, PyObject *value, const film_holder *holder,
              PyObject *name, uint8_t *to)
 {
-    const PyTypeObject *type;
-    int64_t number;
-
-    if (FILM_UNLIKELY(value == NULL || (name != NULL && film_name_is_secret(name)))) {
-        return film_capture_any(context, value, holder, name, to);
-    }
-    type = Py_TYPE(value);
-    if (type == &PyLong_Type) {
-        if (FILM_LIKELY(film_long_small(value, &number))) {
-            film_capture_vacate(holder);
-            return film_token_put_int(to, number);
-        }
-    }
-    else if (type == &PyUnicode_Type) {
-        if (FILM_LIKELY(PyUnicode_IS_COMPACT_ASCII(value) &&
-                        PyUnicode_GET_LENGTH(value) <= (Py_ssize_t)FILM_TOKEN_TEXT &&
-                        film_the_secret_count == 0)) {
-            film_capture_vacate(holder);
-            return film_token_put_text(to, PyUnicode_DATA(value),
-                                       (size_t)PyUnicode_GET_LENGTH(value));
-        }
-    }
-    else if (type == &PyFloat_Type) {
+    if (FILM_LIKELY(value != NULL && (name == NULL || !film_name_is_secret(name))) &&
+        film_capture_scalar(value, &to)) {
         film_capture_vacate(holder);
-        return film_token_put_float(to, PyFloat_AS_DOUBLE(value));
-    }
-    else if (value == Py_None || type == &PyBool_Type) {
-        film_capture_vacate(holder);
-        *to++ = value == Py_None   ? FILM_TOKEN_NONE
-                : value == Py_True ? FILM_TOKEN_TRUE
-                                   : FILM_TOKEN_FALSE;
         return to;
     }
     return film_capture_any(context, value, holder, name, to);
@@ -121,31 +123,42 @@ uint8_t *
 film_capture_owner(film_context *context, PyObject *owner, const film_holder *holder,
                    uint8_t *to);
 
-/* The object has just been written to by a recorded attribute or item store: its
- * content as it is now counts as told. */
+/* The object has just been written to by this attribute store or delete, which is told:
+ * what the attribute holds now counts as told. NULL: all it holds. */
 void
-film_capture_told(PyObject *owner);
+film_capture_told(PyObject *owner, film_write *write);
+
+typedef struct film_changed {
+    uint64_t record;       /* value id of the new content */
+    int64_t length_before; /* -1: it has none */
+    bool cut;              /* it could not be compared in full */
+} film_changed;
 
 /* A line may have changed `value` in place. False: it did not, or has no content to
- * compare. True: writes the token of its new content and what the length was before
- * (-1: it has none); *cut when it could not be compared in full. */
+ * compare. `removes`: all that the line did to it was to call a method that takes items
+ * away. */
 bool
 film_capture_changed(film_context *context, PyObject *value, const film_holder *holder,
-                     uint8_t **to, int64_t *length_before, bool *cut);
+                     bool removes, film_changed *changed);
 
 /* A store read off the evaluation stack before it happens (`a[i] = v`, `f().x = v`,
  * `del d[k]`): what it will do to the owner's fingerprint, worked out while owner, key
  * and value are alive (attribute: `write` gives the name, key NULL; item: key, write
  * NULL; value NULL: a delete). Where that is not known without looking at all of the
- * owner (or it is not known itself), stored->address is NULL. film_capture_stored
- * applies it once the store has happened, by address alone, WITHOUT following it: the
- * owner may be dead by then. The last record of a container is stale afterwards: the
- * next film_capture writes a new one. */
+ * owner, stored->known is false: the owner is to be looked at when the line ends, and
+ * what it holds then counts as told. film_capture_stored applies it once the store has
+ * happened, by address alone, WITHOUT following it: the owner may be dead by then. The
+ * last record of a container is stale afterwards: the next film_capture writes a new
+ * one. */
 typedef struct film_stored {
-    const void *address; /* identity only */
+    const void *address; /* identity only; NULL: the owner is not known */
     uint64_t serial;
+    bool known;     /* what follows */
     uint64_t delta; /* to add to the fingerprint */
     int64_t growth; /* of the length */
+    uint64_t quick; /* of an attribute of an instance with words: the record + 1; then
+                       `delta` is the attribute's new word */
+    uint32_t place; /* of that word */
     bool flat;      /* the value is no container */
 } film_stored;
 
@@ -165,22 +178,24 @@ film_items_are_overridden(PyObject *owner);
 PyObject *
 film_secret_key(PyObject *key);
 
-/* A recorded __init__ begins for an instance of this type: whenever one is born, we see
- * it (film_type_is_born_in_sight). */
-void
-film_capture_birth(PyTypeObject *type);
-
 /* A frame of this thread has ended and gives `value` to its caller (NULL: an unwinding
  * or __init__, whose `self` is given): until the caller's next event that value keeps
  * its serial. */
 void
 film_capture_returned(film_context *context, PyObject *value);
 
-/* Reads attribute `write->name` of `owner` where it is kept, by the cache in `write`:
- * inline values, a slot's offset, the __dict__. *via when a data descriptor or a
- * __setattr__ of Python code stands before it (then NULL). Borrowed. */
+/* How an object keeps an attribute. */
+typedef enum film_kept {
+    FILM_KEPT_ELSEWHERE, /* in its __dict__, a class's dict, or nowhere */
+    FILM_KEPT_IN_LINE,   /* at write->value_index, under this very name */
+    FILM_KEPT_IN_SLOT,   /* in a member of __slots__ */
+    FILM_KEPT_VIA        /* a data descriptor or a __setattr__ of Python code has it */
+} film_kept;
+
+/* Reads attribute `write->name` of `owner` where it is kept, by the cache in `write`.
+ * NULL: it has none, or VIA. Borrowed. */
 PyObject *
-film_attribute_read(film_write *write, PyObject *owner, bool *via);
+film_attribute_read(film_write *write, PyObject *owner, film_kept *kept);
 
 /* Looks `name` up in a dict without running code of the program. Borrowed, or NULL. */
 PyObject *
@@ -190,6 +205,7 @@ typedef struct film_capture_limits {
     uint32_t text_bytes; /* 256 */
     uint32_t items;      /* 32 */
     uint32_t depth;      /* 3 */
+    bool contents;       /* what objects hold; else they are type and serial */
 } film_capture_limits;
 
 typedef struct film_capture_counts {

@@ -62,7 +62,7 @@ static const film_keep_listener listener = {hear_string, hear_value};
 static PyObject *
 debug_begin(film_context *Py_UNUSED(context), PyObject *args)
 {
-    film_capture_limits limits;
+    film_capture_limits limits = {.contents = true};
     PyObject *what;
 
     if (!PyArg_ParseTuple(args, "OIII", &what, &limits.text_bytes, &limits.items,
@@ -209,24 +209,24 @@ debug_changed(film_context *context, PyObject *args)
     PyObject *what, *value, *spec;
     uint8_t token[FILM_TOKEN_MAX], *to = token;
     film_holder holder;
-    int64_t length = -1;
-    bool cut = false;
+    film_changed changed;
 
     if (!PyArg_ParseTuple(args, "OOO", &what, &value, &spec) ||
         !read_holder(context, spec, &holder)) {
         return NULL;
     }
-    if (!film_capture_changed(context, value, &holder, &to, &length, &cut)) {
+    if (!film_capture_changed(context, value, &holder, false, &changed)) {
         Py_RETURN_NONE;
     }
+    to = film_token_put_value(to, FILM_TOKEN_VALUE, changed.record);
     return Py_BuildValue("(y#Li)", (const char *)token, (Py_ssize_t)(to - token),
-                         (long long)length, (int)cut);
+                         (long long)changed.length_before, (int)changed.cut);
 }
 
 static PyObject *
 debug_told(film_context *Py_UNUSED(context), PyObject *args)
 {
-    film_capture_told(PyTuple_GET_ITEM(args, 1));
+    film_capture_told(PyTuple_GET_ITEM(args, 1), NULL);
     Py_RETURN_NONE;
 }
 
@@ -258,7 +258,7 @@ debug_store(film_context *Py_UNUSED(context), PyObject *args)
     }
     Py_DECREF(result);
     film_capture_stored(&stored);
-    return PyBool_FromLong(stored.address != NULL);
+    return PyBool_FromLong(stored.address != NULL && stored.known);
 }
 
 static PyObject *
@@ -266,13 +266,14 @@ debug_read(film_context *Py_UNUSED(context), PyObject *args)
 {
     static film_write write; /* kept: its cache is tried too */
     PyObject *owner = PyTuple_GET_ITEM(args, 1), *value;
-    bool via;
+    film_kept kept;
 
     if (write.name != PyTuple_GET_ITEM(args, 2)) {
         write = (film_write){.name = PyTuple_GET_ITEM(args, 2)};
     }
-    value = film_attribute_read(&write, owner, &via);
-    return Py_BuildValue("(Oi)", value == NULL ? Py_None : value, (int)via);
+    value = film_attribute_read(&write, owner, &kept);
+    return Py_BuildValue("(Oi)", value == NULL ? Py_None : value,
+                         (int)(kept == FILM_KEPT_VIA));
 }
 
 static PyObject *
@@ -298,9 +299,8 @@ debug_time(film_context *context, PyObject *args)
     const char *kind;
     film_holder holder;
     uint64_t begin;
-    int64_t length;
+    film_changed changed;
     long times;
-    bool cut;
 
     if (!PyArg_ParseTuple(args, "OsOOl", &what, &kind, &value, &spec, &times) ||
         !read_holder(context, spec, &holder)) {
@@ -313,13 +313,13 @@ debug_time(film_context *context, PyObject *args)
             (void)film_capture(context, value, &holder, holder.name, to);
         }
         else if (strcmp(kind, "changed") == 0) {
-            (void)film_capture_changed(context, value, &holder, &to, &length, &cut);
+            (void)film_capture_changed(context, value, &holder, false, &changed);
         }
         else if (strcmp(kind, "owner") == 0) {
             (void)film_capture_owner(context, value, &holder, to);
         }
         else {
-            film_capture_told(value);
+            film_capture_told(value, NULL);
         }
         __asm__ volatile("" ::"r"(token) : "memory");
     }

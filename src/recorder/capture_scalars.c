@@ -130,7 +130,7 @@ known_id(uint64_t hash)
 {
     const known_text *text = &scalars.texts[hash % KNOWN_TEXTS];
 
-    return text->hash == hash ? text->id : 0;
+    return text->hash == hash && film_record_is_kept(text->id) ? text->id : 0;
 }
 
 static uint8_t *

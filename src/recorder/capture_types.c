@@ -12,6 +12,7 @@
 #include "recorder/capture_arrays.h"
 #include "recorder/capture_keep.h"
 #include "recorder/compat_objects.h"
+#include "recorder/deaths.h"
 #include "recorder/session.h"
 #include "recorder/text.h"
 
@@ -21,10 +22,12 @@
 film_name *film_the_names;
 film_type *film_the_types;
 static film_type passing; /* a type that has no version: worked out each time */
+static bool the_contents_are_told;
 
 bool
-film_types_begin(void)
+film_types_begin(bool contents)
 {
+    the_contents_are_told = contents;
     if (film_the_names == NULL) {
         film_the_names = calloc(FILM_NAMES, sizeof(*film_the_names));
     }
@@ -311,6 +314,80 @@ has_own_items(PyTypeObject *type)
     return false;
 }
 
+/* True for what holds other objects that can be replaced, or bytes. */
+static bool
+is_container(film_content content)
+{
+    return (film_content_is_value(content) && content != FILM_CONTENT_ARRAY &&
+            content != FILM_CONTENT_TENSOR) ||
+           content == FILM_CONTENT_INSTANCE;
+}
+
+/* True when `base`, made from the container `builtin`, has a method of its own in the
+ * place of one of that. */
+static bool
+replaces_methods(PyTypeObject *base, PyTypeObject *builtin)
+{
+    static const char *const harmless[] = {
+        "__dict__", "__doc__",  "__init__",  "__module__",
+        "__new__",  "__repr__", "__slots__", "__weakref__",
+    };
+    PyObject *dict = film_type_dict(base);
+    film_pairs pairs;
+
+    if (dict == NULL || film_dict_find(dict, "__missing__") != NULL) {
+        return true;
+    }
+    film_pairs_of_dict(dict, &pairs);
+    for (Py_ssize_t index = 0; index < pairs.count; index++) {
+        PyObject *key, *value = film_pairs_get(&pairs, index, &key);
+        bool allowed = value == NULL;
+
+        for (size_t word = 0; word < sizeof(harmless) / sizeof(harmless[0]); word++) {
+            allowed =
+                allowed || (PyUnicode_CheckExact(key) &&
+                            PyUnicode_CompareWithASCIIString(key, harmless[word]) == 0);
+        }
+        if (!allowed && film_dict_lookup(film_type_dict(builtin), key) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* True when the methods of its instances are those of a builtin container. */
+static bool
+is_plain(PyTypeObject *type, film_content content)
+{
+    PyTypeObject *builtin = type;
+    PyObject *mro = type->tp_mro;
+
+    if (content < FILM_CONTENT_LIST || content > FILM_CONTENT_BYTEARRAY) {
+        return false;
+    }
+    while (builtin != NULL && (builtin->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0 &&
+           !is_deque(builtin)) {
+        builtin = builtin->tp_base;
+    }
+    if (builtin == type) {
+        return true;
+    }
+    if (builtin == NULL || mro == NULL || !PyTuple_CheckExact(mro)) {
+        return false;
+    }
+    for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(mro); index++) {
+        PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(mro, index);
+
+        if (base == builtin) {
+            return true;
+        }
+        if (!PyType_Check((PyObject *)base) || replaces_methods(base, builtin)) {
+            return false;
+        }
+    }
+    return false;
+}
+
 static void
 learn_type(film_type *known, PyTypeObject *type)
 {
@@ -322,6 +399,8 @@ learn_type(film_type *known, PyTypeObject *type)
         .heap = (type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0,
         .content = (uint8_t)content_of(type),
     };
+    known->dies_in_sight = film_type_dies_in_sight(type, is_deque(type));
+    known->plain = is_plain(type, (film_content)known->content);
     known->own_items = known->heap && has_own_items(type);
     if (known->content == FILM_CONTENT_OPAQUE && known->heap) {
         find_slots(known, type);
@@ -329,6 +408,9 @@ learn_type(film_type *known, PyTypeObject *type)
     if (known->content == FILM_CONTENT_OPAQUE &&
         (known->slot_count > 0 || has_attributes(type))) {
         known->content = FILM_CONTENT_INSTANCE;
+    }
+    if (!the_contents_are_told && is_container((film_content)known->content)) {
+        known->content = FILM_CONTENT_OPAQUE;
     }
 }
 
@@ -343,21 +425,4 @@ film_type_learn(PyTypeObject *type)
     }
     learn_type(known, type);
     return known;
-}
-
-void
-film_capture_birth(PyTypeObject *type)
-{
-    /* Not const: the cache is this file's. */
-    film_type *known = (film_type *)(uintptr_t)film_type_of(type);
-
-    if (type->tp_new == PyBaseObject_Type.tp_new) {
-        known->births = film_the_session.token;
-    }
-}
-
-bool
-film_type_is_born_in_sight(PyTypeObject *type)
-{
-    return film_type_of(type)->births == film_the_session.token;
 }

@@ -51,9 +51,11 @@ typedef struct film_type {
     uint32_t name_id; /* string id */
     uint8_t content;  /* film_content */
     bool heap;
-    bool own_items; /* a __setitem__ or __delitem__ written in Python */
+    bool dies_in_sight; /* film_type_dies_in_sight */
+    bool plain;         /* a builtin container, or a class made of one that has
+                           replaced none of its methods */
+    bool own_items;     /* a __setitem__ or __delitem__ written in Python */
     uint16_t slot_count;
-    uint64_t births;  /* the session's token while an __init__ of it was recorded */
     film_slot *slots; /* owned */
 } film_type;
 
@@ -83,12 +85,6 @@ film_type_of(PyTypeObject *type)
     }
     return film_type_learn(type);
 }
-
-/* True when no instance of the type comes to life unseen: its __init__ is recorded, and
- * object.__new__ makes it. (copy and pickle make one without __init__; so an object
- * that nothing else proves must be unchanged too.) */
-bool
-film_type_is_born_in_sight(PyTypeObject *type);
 
 /* A name (str) as the recording knows it; `secret` when the deny list has it. */
 typedef struct film_name {
@@ -133,8 +129,9 @@ film_name_id(PyObject *name);
 uint32_t
 film_last_name_id(const char *text);
 
+/* contents: false where containers and instances are their type and serial only. */
 bool
-film_types_begin(void);
+film_types_begin(bool contents);
 
 void
 film_types_end(void);

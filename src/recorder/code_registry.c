@@ -100,7 +100,7 @@ names_are_odd(const PyCodeObject *code, const film_frame *frame)
 static void
 plan_writes(film_code *known, const film_frame *frame)
 {
-    film_plan_wishes wishes = {0};
+    film_plan_wishes wishes = {.scope = film_the_session.options.values};
 
     film_plan_free(known->plan);
     known->plan = NULL;
@@ -133,6 +133,7 @@ plan_again(film_code *known, const film_frame *frame)
             known->plan->names_on_stack ||
             (frame != NULL && film_frame_code(frame) == (PyObject *)known->code &&
              names_are_odd(known->code, frame)),
+        .scope = film_the_session.options.values,
         .every_place = known->plan->every_place || known->strayed,
         .earlier = known->plan,
     };
@@ -484,6 +485,7 @@ film_code_register(PyCodeObject *code, const film_frame *frame)
     }
     if (known != NULL) {
         known->first = film_code_first_unit(code);
+        known->has_namespace = (code->co_flags & CO_OPTIMIZED) == 0;
         known->suspends =
             (code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) != 0;
         known->code = code;

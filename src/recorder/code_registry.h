@@ -22,6 +22,7 @@ typedef struct film_code {
     bool is_caller;         /* no target, described because it calls one */
     bool suspends;          /* generator, coroutine or async generator */
     bool initialises;       /* named __init__ */
+    bool has_namespace;     /* runs in a dict: a module or a class */
     struct film_plan *plan; /* owned; NULL: its writes are not recorded */
     uint64_t outdated;   /* the generation its plan was for, if it is to be made anew */
     uint32_t plan_count; /* how often that was done */

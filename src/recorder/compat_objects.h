@@ -327,6 +327,36 @@ film_deque_next(film_deque_cursor *cursor)
     return item;
 }
 
+/* --- memory ----------------------------------------------------------------------- */
+
+typedef void
+film_free_function(void *allocator, void *block);
+
+/* What the object allocator frees with now. */
+static inline film_free_function *
+film_object_allocator_free(void)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    return _PyRuntime.allocators.standard.obj.free;
+#else
+    PyMemAllocatorEx allocator;
+
+    PyMem_GetAllocator(PYMEM_DOMAIN_OBJ, &allocator);
+    return allocator.free;
+#endif
+}
+
+/* Bytes of an object's block that lie before it: for the collector, for what a managed
+ * __dict__ and weak references need. */
+#define FILM_HEADER_STEP 16
+#define FILM_HEADER_MOST 32
+
+static inline size_t
+film_object_header_bytes(PyTypeObject *type)
+{
+    return _PyType_PreHeaderSize(type);
+}
+
 /* --- frames ----------------------------------------------------------------------- */
 
 /* The mapping a class body or module writes its names to; NULL in a function. */

@@ -34,6 +34,10 @@
 #define FILM_BINARY_IS_SUBSCRIPT(arg) ((void)(arg), false)
 #endif
 
+/* x += y, which may change what x holds. */
+#define FILM_BINARY_IS_IN_PLACE(arg)                                                   \
+    ((arg) >= NB_INPLACE_ADD && (arg) <= NB_INPLACE_XOR)
+
 /* Where the NULL beside a function that is called goes: below it up to 3.12. */
 #if defined(CALL_KW)
 #define FILM_NULL_IS_BELOW 0
@@ -131,7 +135,7 @@ static const film_opcode film_opcodes[256] = {
 
 /* 3.11 only. */
 #if defined(PRECALL)
-    [PRECALL] = {FILM_FORM_OTHER, FILM_OP_CALLS | FILM_OP_LEAVES},
+    [PRECALL] = {FILM_FORM_PRECALL, FILM_OP_CALLS | FILM_OP_LEAVES},
     [LOAD_CLASSDEREF] = {FILM_FORM_LOAD_CELL, 0},
 #endif
 #if defined(POP_JUMP_FORWARD_IF_FALSE)

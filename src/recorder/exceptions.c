@@ -54,8 +54,8 @@ keep_message(PyObject *source)
     size_t length = film_text_copy(source, text, MESSAGE_BYTES, &cut);
 
     if (last_message.generation == film_the_session.generation &&
-        last_message.length == length && last_message.cut == cut &&
-        memcmp(last_message.text, text, length) == 0) {
+        film_record_is_kept(last_message.id) && last_message.length == length &&
+        last_message.cut == cut && memcmp(last_message.text, text, length) == 0) {
         return last_message.id;
     }
     last_message.id = film_writer_value(

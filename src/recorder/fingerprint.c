@@ -13,6 +13,7 @@
 #include "recorder/capture_arrays.h"
 #include "recorder/capture_scalars.h"
 #include "recorder/compat_objects.h"
+#include "recorder/objects.h"
 
 #define GOLDEN UINT64_C(0x9e3779b97f4a7c15)
 #define SALT_INT UINT64_C(0x1d8e4e27c47d124f)
@@ -20,6 +21,7 @@
 #define SALT_TEXT UINT64_C(0x510e527fade682d1)
 #define SHORT_TEXT 16
 #define BYTES_AN_ITEM 32 /* hashed in the time of an item */
+#define POINTERS_AN_ITEM 8
 #define BLOCK 64         /* bytes of a bytearray that are one item */
 
 int64_t film_the_looks_left = FILM_LOOK_ITEMS;
@@ -272,6 +274,27 @@ bytearray_word(film_walk *walk, PyObject *object)
     return sum;
 }
 
+/* What a member of __slots__ adds. */
+static inline uint64_t
+member_word(film_walk *walk, PyObject *object, const film_type *type, unsigned index)
+{
+    PyObject *value = *(PyObject **)((char *)object + type->slots[index].offset);
+
+    return value == NULL ? 0 : placed(item_word(walk, value, 0), index + 1);
+}
+
+/* What an attribute that is kept in line adds. By name, not by place: the same
+ * attributes may move from the instance into a __dict__. */
+static inline uint64_t
+attribute_word(film_walk *walk, const film_pairs *pairs, Py_ssize_t index)
+{
+    PyObject *value = pairs->values[index];
+
+    return value == NULL ? 0
+                         : placed(item_word(walk, value, 0),
+                                  (uint64_t)(uintptr_t)pairs->texts[index].me_key);
+}
+
 static uint64_t
 instance_word(film_walk *walk, PyObject *object)
 {
@@ -280,24 +303,14 @@ instance_word(film_walk *walk, PyObject *object)
     uint64_t sum = 1;
 
     for (unsigned index = 0; index < type->slot_count; index++) {
-        sum += placed(
-            item_word(walk, *(PyObject **)((char *)object + type->slots[index].offset),
-                      0),
-            index + 1);
+        sum += member_word(walk, object, type, index);
     }
     if (!film_pairs_of_object(object, &pairs)) {
         return sum;
     }
-    /* By name, not by place: the same attributes may move from the instance into a
-     * __dict__. */
     if (FILM_LIKELY(pairs.values != NULL && pairs.texts != NULL)) {
         for (Py_ssize_t index = 0; index < pairs.count; index++) {
-            PyObject *value = pairs.values[index];
-
-            if (value != NULL) {
-                sum += placed(item_word(walk, value, 0),
-                              (uint64_t)(uintptr_t)pairs.texts[index].me_key);
-            }
+            sum += attribute_word(walk, &pairs, index);
         }
         return sum; /* a few dozen at most */
     }
@@ -309,6 +322,56 @@ instance_word(film_walk *walk, PyObject *object)
         }
     }
     return sum;
+}
+
+/* The attributes that are kept in line; none where the type has no __dict__. False: in
+ * a __dict__. */
+static inline bool
+inline_pairs(PyObject *instance, film_pairs *pairs)
+{
+    PyTypeObject *type = Py_TYPE(instance);
+    PyObject *const *values;
+    PyDictKeysObject *keys;
+
+    pairs->count = 0;
+    if ((type->tp_flags & Py_TPFLAGS_MANAGED_DICT) == 0 && type->tp_dictoffset == 0) {
+        return true;
+    }
+    (void)film_object_dict(instance, &values, &keys);
+    if (values == NULL) {
+        return false;
+    }
+    film_pairs_of_keys(keys, values, pairs);
+    return pairs->texts != NULL;
+}
+
+bool
+film_fingerprint_words(PyObject *instance, uint64_t *words)
+{
+    const film_type *type = film_type_of(Py_TYPE(instance));
+    film_walk walk = {.left = FILM_WORDS};
+    film_pairs pairs;
+
+    if (type->content != FILM_CONTENT_INSTANCE || !inline_pairs(instance, &pairs) ||
+        type->slot_count + pairs.count > (Py_ssize_t)FILM_WORDS) {
+        return false;
+    }
+    memset(words, 0, FILM_WORDS * sizeof(*words));
+    for (unsigned index = 0; index < type->slot_count; index++) {
+        *words++ = member_word(&walk, instance, type, index);
+    }
+    for (Py_ssize_t index = 0; index < pairs.count; index++) {
+        *words++ = attribute_word(&walk, &pairs, index);
+    }
+    return true;
+}
+
+uint64_t
+film_fingerprint_item(PyObject *value, uint64_t place)
+{
+    film_walk walk = {.left = 1};
+
+    return placed(item_word(&walk, value, 0), place);
 }
 
 static uint64_t
@@ -410,6 +473,8 @@ film_fingerprint_of(PyObject *object, film_content content, uint32_t levels)
     result.scalars = walk.scalars;
     result.cut = walk.left < 0;
     result.grown = false;
+    result.wordless = false;
+    result.pointers = 0;
     film_the_looks_left -= most - walk.left;
     return result;
 }
@@ -440,6 +505,25 @@ film_fingerprint_grown(PyObject *list, uint64_t before, int64_t length_before,
     }
     result.flat = walk.flat;
     return result;
+}
+
+bool
+film_fingerprint_addresses(PyObject *list, int64_t length_before,
+                           film_fingerprint *result)
+{
+    film_walk walk = {.left = FILM_FINGERPRINT_ITEMS, .flat = true};
+    PyObject **items = ((PyListObject *)list)->ob_item;
+
+    for (int64_t index = length_before; index < Py_SIZE(list); index++) {
+        (void)item_word(&walk, items[index], 0);
+    }
+    *result = (film_fingerprint){.length = Py_SIZE(list),
+                                 .flat = true,
+                                 .grown = Py_SIZE(list) > length_before,
+                                 .wordless = true,
+                                 .pointers = film_fingerprint_pointers(list)};
+    film_the_looks_left -= Py_SIZE(list) / POINTERS_AN_ITEM;
+    return walk.flat && !walk.scalars && Py_SIZE(list) <= FILM_FINGERPRINT_ITEMS;
 }
 
 bool
@@ -658,11 +742,8 @@ attribute_store(film_walk *walk, PyObject *object, PyObject *name, PyObject *val
     if (slot < type->slot_count) {
         old = *(PyObject **)((char *)object + type->slots[slot].offset);
         place = slot + 1;
-        effect->delta = placed(item_word(walk, value, 0), place) -
-                        placed(item_word(walk, old, 0), place);
-        return true;
     }
-    if (film_pairs_of_object(object, &pairs)) {
+    else if (film_pairs_of_object(object, &pairs)) {
         for (Py_ssize_t index = 0; index < pairs.count && old == NULL; index++) {
             PyObject *key, *kept = film_pairs_get(&pairs, index, &key);
 

@@ -34,11 +34,24 @@ typedef struct film_fingerprint {
     bool scalars;   /* some item counts by its value */
     bool cut;       /* not all of it was looked at */
     bool grown;     /* of film_fingerprint_grown */
+    bool wordless;  /* of a list whose items count by address: `word` holds nothing */
+    uint64_t pointers; /* film_fingerprint_pointers; 0: not worked out */
 } film_fingerprint;
 
 /* `levels`: of containers whose content counts, 1 for `object` alone. */
 film_fingerprint
 film_fingerprint_of(PyObject *object, film_content content, uint32_t levels);
+
+/* What each attribute of an instance adds to its fingerprint; 0: nothing. FILM_WORDS of
+ * them: the members of __slots__, then those in line by their position. False: it
+ * keeps its attributes otherwise, or too many of them. */
+bool
+film_fingerprint_words(PyObject *instance, uint64_t *words);
+
+/* The same for one attribute: `place` is the address of its name, or the number of the
+ * member of __slots__, from 1 on. */
+uint64_t
+film_fingerprint_item(PyObject *value, uint64_t place);
 
 /* A hash of the addresses in a list, 1 or more, without a look at what is there: ten
  * times quicker. The same addresses are the same objects while the list holds them; of
@@ -66,6 +79,12 @@ film_fingerprint_store(PyObject *owner, film_content content, uint32_t levels,
 film_fingerprint
 film_fingerprint_grown(PyObject *list, uint64_t before, int64_t length_before,
                        bool partly);
+
+/* The fingerprint of a list that had only items that count by address and has lost some
+ * of them, or got more at its end: `length_before`. False: there is another one now. */
+bool
+film_fingerprint_addresses(PyObject *list, int64_t length_before,
+                           film_fingerprint *result);
 
 /* True when a list or dict whose fingerprint was `before` has only got new items at its
  * end since, and nothing else. */

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "recorder/capture_debug.h"
 #include "recorder/hooks.h"
+#include "recorder/plan.h"
 #include "recorder/plan_show.h"
 #include "recorder/session.h"
 #include "recorder/text.h"
@@ -114,7 +115,7 @@ add_meta(PyObject *meta, film_string_list *list)
 }
 
 static bool
-check_numbers(long long ring, long long tick_ns, long level)
+check_numbers(long long ring, long long tick_ns, long level, unsigned int values)
 {
     if (ring < 0) {
         PyErr_SetString(PyExc_ValueError, "ring must be a number of bytes, or 0");
@@ -129,6 +130,11 @@ check_numbers(long long ring, long long tick_ns, long level)
                         "level must be 0 (calls), 1 (lines) or 2 (values)");
         return false;
     }
+    if (values > FILM_VALUES_LOCALS) {
+        PyErr_SetString(PyExc_ValueError,
+                        "values must be 0 (all), 1 (attributes) or 2 (locals)");
+        return false;
+    }
     return true;
 }
 
@@ -139,7 +145,7 @@ recorder_start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
         "path",        "replace",    "targets", "excludes", "all",        "c_calls",
         "exceptions",  "ring",       "tick_ns", "level",    "children",   "meta",
         "stdlib_dirs", "site_dirs",  "own_dir", "home",     "line_times", "text_bytes",
-        "items",       "item_depth", "callers", NULL,
+        "items",       "item_depth", "callers", "values",   NULL,
     };
     film_session_options options = {0};
     film_targets *targets = &options.targets;
@@ -151,13 +157,14 @@ recorder_start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
     int line_times = 0;
     unsigned int text_bytes = 0, items = 0, item_depth = 0;
     int callers = 0;
+    unsigned int values = 0;
 
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "U|$pOOpppLLlpOOOUUpIIIp:start", KEYWORDS(names), &path,
+            args, kwargs, "U|$pOOpppLLlpOOOUUpIIIpI:start", KEYWORDS(names), &path,
             &replace, &target_names, &excludes, &all, &c_calls, &exceptions, &ring,
             &tick_ns, &level, &children, &meta, &stdlib_dirs, &site_dirs, &own_dir,
-            &home, &line_times, &text_bytes, &items, &item_depth, &callers) ||
-        !check_numbers(ring, tick_ns, level)) {
+            &home, &line_times, &text_bytes, &items, &item_depth, &callers, &values) ||
+        !check_numbers(ring, tick_ns, level, values)) {
         return NULL;
     }
     options.replace = replace != 0;
@@ -172,6 +179,7 @@ recorder_start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
     options.text_bytes = text_bytes;
     options.items = items;
     options.item_depth = item_depth;
+    options.values = values;
     targets->all = all != 0;
     if (!copy_string(path, &options.path) ||
         !add_strings(target_names, &targets->targets, film_targets_add_name) ||

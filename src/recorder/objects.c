@@ -1,9 +1,8 @@
 /* objects.c: see objects.h.
  *
- * The table: buckets of 8 addresses (one cache line), the objects beside them. It grows
- * from a few entries to MOST_OBJECTS; then the one of a bucket that was not seen for
- * the longest time is forgotten. What places of attributes, names and cells were last
- * told to hold is in a second table of check words, also bounded.
+ * The table grows from a few entries to MOST_OBJECTS; then the one of a bucket that was
+ * not seen for the longest time is forgotten. What places of attributes, names and
+ * cells were last told to hold is in a second table of check words, also bounded.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/objects.h"
 
@@ -15,41 +14,15 @@
 #include "recorder/stacks.h"
 #include "recorder/told.h"
 
-#define WAYS 8u
+#define WAYS FILM_OBJECT_WAYS
 #define FIRST_OBJECTS 1024u
-#define MOST_OBJECTS (1u << 17) /* 8 + 128 bytes each: 17 MiB */
-#define GOLDEN UINT64_C(0x9e3779b97f4a7c15)
+#define MOST_OBJECTS (1u << 17) /* 16 + 192 bytes each: 26 MiB */
 
-_Static_assert(sizeof(film_object) <= 128, "the object table outgrows its bound");
+_Static_assert(sizeof(film_object) <= 192, "the object table outgrows its bound");
 
-static struct {
-    const PyObject **addresses; /* owned, 64-byte aligned */
-    film_object *objects;       /* owned */
-    size_t capacity;            /* a power of two, or 0 */
-    unsigned shift;             /* of the hash, to the number of a bucket */
-    uint32_t clock;
-    uint32_t stacks; /* stack ids given */
-} table;
+#define table film_the_objects
+film_object_table film_the_objects;
 film_capture_counts film_the_capture_counts;
-
-static inline size_t
-bucket_of(const PyObject *object)
-{
-    return (size_t)(((uint64_t)(uintptr_t)object >> 4) * GOLDEN >> table.shift) * WAYS;
-}
-
-film_object *
-film_objects_find(const PyObject *object)
-{
-    size_t bucket = bucket_of(object);
-
-    for (size_t way = bucket; way < bucket + WAYS; way++) {
-        if (table.addresses[way] == object) {
-            return &table.objects[way];
-        }
-    }
-    return NULL;
-}
 
 /* --- the table ----------------------------------------------------------------------
  */
@@ -57,20 +30,30 @@ film_objects_find(const PyObject *object)
 static bool
 allocate(size_t capacity)
 {
-    table.addresses = aligned_alloc(64, capacity * sizeof(*table.addresses));
-    table.objects = malloc(capacity * sizeof(*table.objects));
-    if (table.addresses == NULL || table.objects == NULL) {
-        free(table.addresses);
+    table.ways = aligned_alloc(64, capacity * sizeof(*table.ways));
+    table.objects = aligned_alloc(64, capacity * sizeof(*table.objects));
+    if (table.ways == NULL || table.objects == NULL) {
+        free(table.ways);
         free(table.objects);
-        table.addresses = NULL;
+        table.ways = NULL;
         table.objects = NULL;
         table.capacity = 0;
         return false;
     }
-    memset(table.addresses, 0, capacity * sizeof(*table.addresses));
+    memset(table.ways, 0, capacity * sizeof(*table.ways));
     table.capacity = capacity;
-    table.shift = 64u - (unsigned)__builtin_ctzll(capacity / WAYS);
+    table.shift = 64u - (unsigned)__builtin_ctzll(capacity);
     return true;
+}
+
+/* True when it was asked for since the last time somebody had to go. */
+static bool
+was_used(film_object_way *way)
+{
+    bool used = (way->quick & FILM_QUICK_USED) != 0;
+
+    way->quick &= ~FILM_QUICK_USED;
+    return used;
 }
 
 /* The way an object goes to: a free one, or the one that was not seen for the longest
@@ -78,53 +61,53 @@ allocate(size_t capacity)
 static size_t
 choose_way(const PyObject *object, bool *free_way)
 {
-    size_t bucket = bucket_of(object), oldest = SIZE_MAX;
-    uint32_t age = 0;
+    size_t place = film_objects_place(object), oldest = SIZE_MAX;
+    uint64_t age = 0;
 
     *free_way = true;
-    for (size_t way = bucket; way < bucket + WAYS; way++) {
-        const film_object *other = &table.objects[way];
-
-        if (table.addresses[way] == NULL) {
-            return way;
-        }
-        if (!other->busy && (oldest == SIZE_MAX || table.clock - other->seen > age)) {
-            oldest = way;
-            age = table.clock - other->seen;
+    for (size_t number = 0; number < WAYS; number++) {
+        if (table.ways[place ^ number].address == NULL) {
+            return place ^ number;
         }
     }
     *free_way = false;
+    for (size_t number = 0; number < WAYS; number++) {
+        size_t way = place ^ number;
+        uint64_t here = (uint64_t)(table.clock - table.objects[way].seen) + 1;
+
+        if (was_used(&table.ways[way])) {
+            here = 1;
+        }
+        if (!table.objects[way].busy && here > age) {
+            oldest = way;
+            age = here;
+        }
+    }
     return oldest;
 }
 
 static void
 double_table(void)
 {
-    const PyObject **addresses = table.addresses;
-    film_object *objects = table.objects;
-    size_t capacity = table.capacity;
-    unsigned shift = table.shift;
+    film_object_table old = table;
 
-    if (!allocate(capacity * 2)) {
-        table.addresses = addresses;
-        table.objects = objects;
-        table.capacity = capacity;
-        table.shift = shift;
+    if (!allocate(old.capacity * 2)) {
+        table = old;
         return;
     }
     /* A bucket's objects go to two new buckets: there is room for all. */
-    for (size_t way = 0; way < capacity; way++) {
+    for (size_t way = 0; way < old.capacity; way++) {
         bool free_way;
 
-        if (addresses[way] != NULL) {
-            size_t to = choose_way(addresses[way], &free_way);
+        if (old.ways[way].address != NULL) {
+            size_t to = choose_way(old.ways[way].address, &free_way);
 
-            table.addresses[to] = addresses[way];
-            table.objects[to] = objects[way];
+            table.ways[to] = old.ways[way];
+            table.objects[to] = old.objects[way];
         }
     }
-    free(addresses);
-    free(objects);
+    free(old.ways);
+    free(old.objects);
 }
 
 /* A way for an address that is not in the table; NULL: all of its bucket are busy. */
@@ -143,28 +126,73 @@ add(const PyObject *object)
     }
     if (!free_way) {
         film_the_capture_counts.evicted++;
+        if (table.objects[way].sure && film_deaths_are_seen()) {
+            film_deaths_forget(table.ways[way].address);
+        }
     }
-    table.addresses[way] = object;
+    table.ways[way] = (film_object_way){.address = object};
+    table.clock++;
     return &table.objects[way];
+}
+
+void
+film_objects_renew_quick(film_object *object)
+{
+    film_object_way *way = &table.ways[object - table.objects];
+
+    way->quick = 0;
+    /* In a ring the record may be dropped: see film_record_is_kept. */
+    if (film_the_session.options.ring_bytes == 0 && object->whole && object->sure &&
+        object->record != 0 && object->record - 1 <= FILM_QUICK_RECORD) {
+        way->quick = film_quick_type(way->address->ob_type) | (object->record - 1) |
+                     (object->worded ? FILM_QUICK_WORDED : 0) |
+                     (object->holding != 0 ? FILM_QUICK_HOLDS : 0);
+    }
+}
+
+void
+film_objects_set_record(film_object *object, uint64_t record, bool whole)
+{
+    object->record = record;
+    object->whole = whole;
+    film_objects_renew_quick(object);
 }
 
 static void
 name_stack(film_context *context)
 {
+    /* Frames count anew: what an earlier recording was told must not pass for this. */
+    for (film_stack_entry *entry = context->entries; entry <= context->last; entry++) {
+        memset(entry->told, 0, sizeof(entry->told));
+    }
     context->stack_token = context->token;
     context->stack_id = ++table.stacks;
     film_stacks_add(context);
 }
 
-/* Nothing proves that the object has lived on, but another one of its type would have
- * been seen when it was born, and this one is as it was told. */
+/* The memory of a watched block goes: see deaths.h. */
 static bool
-is_the_last_born(const film_object *entry, PyObject *object, const film_holder *holder)
+on_death(const PyObject *object)
 {
-    return !holder->birth && entry->compared && !entry->partly &&
-           film_type_is_born_in_sight(Py_TYPE(object)) &&
-           film_fingerprint_of(object, FILM_CONTENT_INSTANCE, entry->levels).word ==
-               entry->fingerprint;
+    film_object *entry = film_objects_find(object);
+
+    if (entry == NULL || !entry->sure) {
+        return false;
+    }
+    table.ways[entry - table.objects] = (film_object_way){0};
+    return true;
+}
+
+/* Somebody has taken our hook away: who has died since is not known. */
+static void
+forget_the_sure(void)
+{
+    for (size_t way = 0; way < table.capacity; way++) {
+        if (table.ways[way].address != NULL && table.objects[way].sure) {
+            table.ways[way] = (film_object_way){0};
+        }
+    }
+    (void)film_deaths_begin(on_death);
 }
 
 /* Version tags of classes are given once. */
@@ -175,35 +203,66 @@ is_the_same_class(const film_object *entry, PyObject *object)
            entry->version == ((PyTypeObject *)object)->tp_version_tag;
 }
 
+/* A new object at this address; `entry`: of the one that was there, or NULL. */
+static film_object *
+renew(PyObject *object, film_object *entry)
+{
+    bool watched = entry != NULL && entry->sure; /* one whose class was changed */
+    bool sure = film_type_of(Py_TYPE(object))->dies_in_sight;
+
+    if (entry == NULL && (entry = add(object)) == NULL) {
+        return NULL;
+    }
+    if (sure && !watched) {
+        film_deaths_watch(object);
+    }
+    table.ways[entry - table.objects].quick = 0;
+    *entry = (film_object){.serial = ++film_the_capture_counts.objects,
+                           .type = film_type_word(Py_TYPE(object)),
+                           .sure = sure || watched,
+                           .length = -1};
+    return entry;
+}
+
 film_object *
 film_objects_see(film_context *context, PyObject *object, const film_holder *holder,
                  bool *known)
 {
-    film_object *entry = film_objects_find(object);
+    film_object *entry = film_objects_find_sure(object);
 
+    if (FILM_LIKELY(entry != NULL)) {
+        *known = true;
+        film_capture_vacate(holder);
+        return entry;
+    }
+    if (!film_deaths_are_seen()) {
+        forget_the_sure();
+    }
+    entry = film_objects_find(object);
     if (FILM_UNLIKELY(context->stack_token != context->token)) {
         name_stack(context); /* a new recording, or after a pause: see objects.h */
     }
     if (FILM_LIKELY(entry != NULL && entry->type == film_type_word(Py_TYPE(object)) &&
                     film_place_proves_slot(context, entry, object, holder))) {
         *known = true;
-        entry->seen = ++table.clock;
+        entry->seen = table.clock;
         return entry;
     }
-    *known =
-        entry != NULL && entry->type == film_type_word(Py_TYPE(object)) &&
-        (film_place_proves(context, entry, object, holder) ||
-         is_the_same_class(entry, object) || is_the_last_born(entry, object, holder));
+    *known = entry != NULL && entry->type == film_type_word(Py_TYPE(object)) &&
+             (film_place_proves(context, entry, object, holder) ||
+              is_the_same_class(entry, object));
     if (FILM_UNLIKELY(!*known)) {
-        if (entry == NULL && (entry = add(object)) == NULL) {
-            return NULL;
-        }
-        *entry = (film_object){.serial = ++film_the_capture_counts.objects,
-                               .type = film_type_word(Py_TYPE(object)),
-                               .length = -1};
+        entry = renew(object, entry);
     }
-    entry->seen = ++table.clock;
-    film_place_put(context, entry, object, holder);
+    if (entry != NULL) {
+        entry->seen = table.clock;
+        if (entry->sure) {
+            film_capture_vacate(holder);
+        }
+        else {
+            film_place_put(context, entry, object, holder);
+        }
+    }
     return entry;
 }
 
@@ -213,16 +272,17 @@ film_objects_begin(void)
     film_objects_end();
     film_the_capture_counts = (film_capture_counts){0};
     film_stacks_begin();
-    return film_told_begin() && allocate(FIRST_OBJECTS);
+    return film_told_begin() && allocate(FIRST_OBJECTS) && film_deaths_begin(on_death);
 }
 
 void
 film_objects_end(void)
 {
+    film_deaths_end();
     film_told_end();
-    free(table.addresses);
+    free(table.ways);
     free(table.objects);
-    table.addresses = NULL;
+    table.ways = NULL;
     table.objects = NULL;
     table.capacity = 0;
 }

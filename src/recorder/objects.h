@@ -1,13 +1,15 @@
 /* objects.h: which object is which: serials that are never confused by reused
  * addresses.
  *
- * Objects die unseen and the next one takes the address at once. So an address keeps
- * its serial at the next sighting only if something we recorded proves that the object
- * has lived on: a PLACE (variable, cell, attribute, item) that was last told to hold
- * this address and holds it now. A place is told about in the order of its writes, and
- * the old value of a write lives until the new one is in place: so if it was told to
- * hold A and holds A, it has held one object all the time. Nothing proves it: a new
- * serial. (Too many serials are a loss, one for two objects would be a lie.)
+ * Instances of Python classes die in sight (deaths.h): one in the table is the one we
+ * know. Others die unseen, lists and dicts by way of free lists, and the next one takes
+ * the address at once. Such an address keeps its serial at the next sighting only if
+ * something we recorded proves that the object has lived on: a PLACE (variable, cell,
+ * attribute, item) that was last told to hold this address and holds it now. A place is
+ * told about in the order of its writes, and the old value of a write lives until the
+ * new one is in place: so if it was told to hold A and holds A, it has held one object
+ * all the time. Nothing proves it: a new serial. (Too many serials are a loss, one for
+ * two objects would be a lie.)
  *
  * Reading a place needs its owner to be alive: a frame's slot is read only while the
  * frame's entry is on the running thread's shadow stack, an attribute or item only of
@@ -28,6 +30,11 @@
 
 #include "recorder/capture.h"
 #include "recorder/capture_types.h"
+#include "recorder/deaths.h"
+
+/* Attributes whose part in the fingerprint is kept: stores to them need no look at the
+ * others. */
+#define FILM_WORDS 14u
 
 /* The slot of a frame, or the cell in it. */
 typedef struct film_slot_place {
@@ -41,9 +48,9 @@ typedef struct film_slot_place {
 
 /* An attribute, an item, or a name in a namespace. */
 typedef struct film_held_place {
-    PyObject *owner; /* borrowed: read only once it is proven alive */
-    uint64_t owner_serial : 48;
-    uint64_t kind : 8; /* film_holder_kind; NONE: no place */
+    PyObject *owner;            /* borrowed: read only once it is proven alive */
+    uint64_t owner_serial : 48; /* of a namespace: its stamp (places.c) */
+    uint64_t kind : 8;          /* film_holder_kind; NONE: no place */
     uint64_t : 8;
     uint32_t key; /* hash of owner and name; for an item the owner's edition */
     int32_t hint; /* position within the owner */
@@ -51,14 +58,14 @@ typedef struct film_held_place {
 
 typedef struct film_object {
     uint64_t serial;
-    uint64_t fingerprint;
-    uint64_t pointers; /* of a list whose items count by address only; 0: others */
-    uint64_t record;   /* value id + 1 of the last one; 0: none */
-    uint64_t body;     /* hash of that record */
-    uint32_t version;  /* of film_dict_version at the fingerprint; 0: none. Of a list:
-                          looks saved since all of it was compared; of a class: its
-                          version tag */
-    uint32_t placed;   /* items whose places are known, from the first on */
+    uint64_t fingerprint; /* read by film_object_fingerprint */
+    uint64_t record;      /* value id + 1 of the last one; 0: none */
+    uint64_t pointers;    /* of a list whose items count by address only; 0: others */
+    uint64_t body;        /* hash of the record */
+    uint32_t version; /* of film_dict_version at the fingerprint; 0: none. Of a list:
+                         looks saved since all of it was compared; of a class: its
+                         version tag */
+    uint32_t placed;  /* items whose places are known, from the first on */
     int64_t length;
     uint32_t type;     /* hash of its type's address */
     uint32_t seen;     /* when, to choose whom to forget */
@@ -70,11 +77,70 @@ typedef struct film_object {
     bool renewed : 1;  /* while busy: the record begins a new edition */
     bool compared : 1; /* the fingerprint holds */
     bool partly : 1;   /* it is of a part of the content only */
+    bool unsure : 1;   /* a store was told that is not in it */
     bool dict : 1;
-    uint16_t cell;               /* check word of the cell it was last told in */
-    film_slot_place first, last; /* a proven one that lives long; the latest */
-    film_held_place held;
+    bool wordless : 1; /* of a list: its pointers hold, the fingerprint does not */
+    bool whole : 1;    /* its tokens refer to the record, whatever it holds by then */
+    bool sure : 1;     /* dies in sight: words, no places */
+    bool worded : 1;   /* the words hold */
+    uint16_t holding; /* attributes last told to hold an object that is not sure, by
+                         film_holding_bit */
+    uint16_t cell;    /* check word of the cell it was last told in */
+    union {
+        struct {
+            film_slot_place first, last; /* a proven one that lives long; the latest */
+            film_held_place held;        /* one that holds it for long; */
+            film_held_place also;        /* the latest */
+        };
+        /* What each attribute adds to the fingerprint: first the members of __slots__,
+         * then those in line by their position. */
+        uint64_t words[FILM_WORDS];
+    };
 } film_object;
+
+/* Buckets of addresses, one cache line each, the objects beside them. `quick`: what the
+ * token of an object needs that is sure and told by reference, so that nothing else of
+ * it is looked at; 0: it must be. Its record, its type, and */
+#define FILM_OBJECT_WAYS 4u
+#define FILM_QUICK_RECORD ((UINT64_C(1) << 38) - 1)
+#define FILM_QUICK_WORDED (UINT64_C(1) << 38) /* its words hold */
+#define FILM_QUICK_HOLDS (UINT64_C(1) << 39)  /* some attribute may be `holding` */
+#define FILM_QUICK_USED (UINT64_C(1) << 62)   /* asked for lately */
+#define FILM_QUICK_VALID (UINT64_C(1) << 63)
+#define FILM_QUICK_TYPE (FILM_QUICK_VALID | ((UINT64_C(1) << 62) - (UINT64_C(1) << 40)))
+
+typedef struct film_object_way {
+    const PyObject *address; /* NULL: free */
+    uint64_t quick;
+} film_object_way;
+
+typedef struct film_object_table {
+    film_object_way *ways; /* owned, 64-byte aligned */
+    film_object *objects;  /* owned, 64-byte aligned */
+    size_t capacity;       /* a power of two, or 0 */
+    unsigned shift;        /* of the hash, to the number of a way */
+    uint32_t clock;        /* objects added */
+    uint32_t stacks;       /* stack ids given */
+} film_object_table;
+
+extern film_object_table film_the_objects;
+
+/* Where an object is looked for first; then at the other ways of its bucket, which are
+ * this number with other low bits. */
+static inline size_t
+film_objects_place(const PyObject *object)
+{
+    return (size_t)(((uint64_t)(uintptr_t)object >> 4) * UINT64_C(0x9e3779b97f4a7c15) >>
+                    film_the_objects.shift);
+}
+
+/* The bit of an attribute at this offset (a member of __slots__) or, where that is
+ * negative, position. Several may share it. */
+static inline uint16_t
+film_holding_bit(int32_t offset, int32_t position)
+{
+    return (uint16_t)(1u << ((offset >= 0 ? offset >> 3 : position) & 15));
+}
 
 static inline uint32_t
 film_type_word(const PyTypeObject *type)
@@ -83,10 +149,110 @@ film_type_word(const PyTypeObject *type)
                       32);
 }
 
+/* The way of an object, which is not followed; NULL: not seen. */
+static inline film_object_way *
+film_objects_find_way(const void *address)
+{
+    size_t place = film_objects_place(address);
+
+    for (size_t way = 0; way < FILM_OBJECT_WAYS; way++) {
+        film_object_way *at = &film_the_objects.ways[place ^ way];
+
+        if (FILM_LIKELY(at->address == address)) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+static inline film_object *
+film_object_of_way(const film_object_way *way)
+{
+    return &film_the_objects.objects[way - film_the_objects.ways];
+}
+
 /* The object at this address as last seen, not proven; NULL: not seen. Borrowed until
  * the next film_objects_see. */
-film_object *
-film_objects_find(const PyObject *object);
+static inline film_object *
+film_objects_find(const PyObject *object)
+{
+    const film_object_way *way = film_objects_find_way(object);
+
+    return way == NULL ? NULL : film_object_of_way(way);
+}
+
+/* The same for one that surely is the object we know; NULL: not seen, or not sure. */
+static inline film_object *
+film_objects_find_sure(PyObject *object)
+{
+    film_object *found = film_objects_find(object);
+
+    if (FILM_LIKELY(found != NULL && found->sure &&
+                    found->type == film_type_word(Py_TYPE(object)) &&
+                    film_deaths_are_seen())) {
+        if (found->seen != film_the_objects.clock) {
+            found->seen = film_the_objects.clock;
+        }
+        return found;
+    }
+    return NULL;
+}
+
+/* The part of `quick` that the type decides. */
+static inline uint64_t
+film_quick_type(const PyTypeObject *type)
+{
+    return FILM_QUICK_VALID | (uint64_t)(film_type_word(type) >> 10) << 40;
+}
+
+/* The way of an object whose token needs no closer look; NULL: another object. */
+static inline film_object_way *
+film_objects_quick(const PyObject *object)
+{
+    film_object_way *at = film_objects_find_way(object);
+
+    if (FILM_UNLIKELY(at == NULL ||
+                      (at->quick & FILM_QUICK_TYPE) !=
+                          film_quick_type(object->ob_type) ||
+                      !film_deaths_are_seen())) {
+        return NULL;
+    }
+    if (FILM_UNLIKELY((at->quick & FILM_QUICK_USED) == 0)) {
+        at->quick |= FILM_QUICK_USED;
+    }
+    return at;
+}
+
+/* The value id of the record that tells of it. */
+static inline uint64_t
+film_quick_record(const film_object_way *way)
+{
+    return way->quick & FILM_QUICK_RECORD;
+}
+
+/* What its content was when last told, as film_fingerprint.word. */
+static inline uint64_t
+film_object_fingerprint(const film_object *object)
+{
+    uint64_t sum = 1;
+
+    if (!object->worded) {
+        return object->fingerprint;
+    }
+    for (unsigned index = 0; index < FILM_WORDS; index++) {
+        sum += object->words[index];
+    }
+    return sum;
+}
+
+/* To be called when `worded` or `holding` has changed. */
+void
+film_objects_renew_quick(film_object *object);
+
+/* The object's last record is this one (value id + 1, 0: none); `whole`: the tokens of
+ * the object refer to it, whatever it holds by then. */
+void
+film_objects_set_record(film_object *object, uint64_t record, bool whole);
 
 /* The object, proven or new, now with this place. *known: it has kept its serial. NULL
  * when memory is out. Borrowed until the next film_objects_see. */

@@ -61,32 +61,38 @@ stack_item(const film_frame *frame, const film_write *write, int depth)
 
 static void
 read_attribute(film_context *context, const film_frame *frame, film_write *write,
-               film_pending *pending)
+               bool in_flight, film_pending *pending)
 {
     PyObject *owner = stack_item(frame, write, 1);
     film_holder holder = {.kind = FILM_HOLDER_NONE};
     uint8_t *end;
-    bool via = false;
+    film_kept kept = FILM_KEPT_ELSEWHERE;
+    bool via;
 
     pending->form = FILM_SET_ATTRIBUTE;
     pending->number = film_write_name_id(write);
     end = film_capture_owner(context, owner, &holder, pending->tokens);
     pending->deletes = write->kind == FILM_DELETE_STACK_ATTRIBUTE;
     if (owner != NULL) {
-        (void)film_attribute_read(write, owner, &via);
+        (void)film_attribute_read(write, owner, &kept);
     }
+    via = kept == FILM_KEPT_VIA;
     if (via) {
         pending->form = FILM_SET_ATTRIBUTE_VIA;
     }
     if (!pending->deletes) {
         PyObject *value = stack_item(frame, write, 2);
 
-        holder = (film_holder){
-            .kind = FILM_HOLDER_ATTRIBUTE, .owner = owner, .name = write->name};
+        holder = (film_holder){.kind = FILM_HOLDER_ATTRIBUTE,
+                               .owner = owner,
+                               .name = write->name,
+                               .in_flight = in_flight};
         end = film_capture(context, value, &holder, film_secret_name(write), end);
-        film_capture_expect(owner, write, NULL, value, &pending->stored);
+        if (!via) {
+            film_capture_expect(owner, write, NULL, value, &pending->stored);
+        }
     }
-    else {
+    else if (!via) {
         film_capture_expect(owner, write, NULL, NULL, &pending->stored);
     }
     pending->length = (uint8_t)(end - pending->tokens);
@@ -101,7 +107,8 @@ cover(film_stack_entry *entry, const film_write *write)
     for (uint32_t index = 0;
          region->change_count <= FILM_REGION_CHANGES && index < region->change_count;
          index++) {
-        if (region->changes[index].place == write->place) {
+        if (region->changes[index].place == write->place &&
+            !region->changes[index].spreads) {
             entry->covered |= (uint8_t)(1u << index);
         }
     }
@@ -192,7 +199,7 @@ is_change(const store_items *items)
 
 static void
 read_item(film_context *context, film_stack_entry *entry, const store_items *items,
-          film_write *write, film_pending *pending)
+          film_write *write, bool in_flight, film_pending *pending)
 {
     PyObject *key = items->key, *owner = items->owner, *value = items->value;
     film_holder holder = {.kind = FILM_HOLDER_NONE};
@@ -204,10 +211,6 @@ read_item(film_context *context, film_stack_entry *entry, const store_items *ite
     if (items->is_slice || (owner != NULL && film_items_are_overridden(owner))) {
         pending->form = FILM_SET_ITEM_VIA;
     }
-    else if (owner != NULL && key != NULL && film_value_is_builtin(owner) &&
-             film_value_is_builtin(key)) {
-        cover(entry, write);
-    }
     if (items->is_slice) {
         end = put_slice(items, end);
     }
@@ -215,48 +218,69 @@ read_item(film_context *context, film_stack_entry *entry, const store_items *ite
         end = film_capture(context, key, &holder, NULL, end);
     }
     if (!pending->deletes) {
-        holder = (film_holder){.kind = FILM_HOLDER_ITEM, .owner = owner, .name = key};
+        holder = (film_holder){.kind = FILM_HOLDER_ITEM,
+                               .owner = owner,
+                               .name = key,
+                               .in_flight = in_flight};
         end = film_capture(context, value, &holder, film_secret_key(key), end);
     }
     if (!items->is_slice) {
         film_capture_expect(owner, NULL, key, value, &pending->stored);
     }
+    if (pending->form == FILM_SET_ITEM && owner != NULL && key != NULL &&
+        film_value_is_builtin(owner) && film_value_is_builtin(key) &&
+        (pending->stored.address == NULL || pending->stored.known)) {
+        cover(entry, write);
+    }
     pending->length = (uint8_t)(end - pending->tokens);
 }
 
-/* A variable whose value is only sure on the stack. */
+/* A name in a namespace that is no dict. */
 static void
-read_variable(film_context *context, film_stack_entry *entry, const film_frame *frame,
-              film_write *write, film_pending *pending)
+read_name(film_context *context, const film_frame *frame, film_write *write,
+          bool in_flight, film_pending *pending)
 {
-    PyObject *value = stack_item(frame, write, 1);
-    film_holder holder = {.kind = FILM_HOLDER_NONE};
-    PyObject *secret = NULL;
-    uint8_t *end;
+    film_holder holder = {.kind = FILM_HOLDER_NONE, .in_flight = in_flight};
+    uint8_t *end = film_capture(context, stack_item(frame, write, 1), &holder,
+                                film_secret_name(write), pending->tokens);
 
-    if (write->kind == FILM_WRITE_STACK_FAST) {
-        pending->form = FILM_SET_LOCAL;
-        pending->number = write->target;
-        if (entry->plan->secret_slots != NULL) {
-            secret = film_name_of_secret_slot(entry, write->target);
-        }
-    }
-    else {
-        pending->form = film_namespace_form(frame, write->kind);
-        pending->number = film_write_name_id(write);
-        secret = film_secret_name(write);
-    }
-    end = film_capture(context, value, &holder, secret, pending->tokens);
+    pending->form = film_namespace_form(frame, write->kind);
+    pending->number = film_write_name_id(write);
     pending->length = (uint8_t)(end - pending->tokens);
+}
+
+/* A local that is stored at once: nothing can keep it from that. */
+static bool
+tell_local(film_context *context, film_stack_entry *entry, const film_frame *frame,
+           const film_write *write, bool in_flight)
+{
+    film_holder holder = {.kind = FILM_HOLDER_SLOT,
+                          .entry = entry,
+                          .slot = write->target,
+                          .in_flight = in_flight};
+    PyObject *secret = entry->plan->secret_slots == NULL
+                           ? NULL
+                           : film_name_of_secret_slot(entry, write->target);
+    uint8_t tokens[FILM_TOKEN_MAX], *end;
+
+    if (write->hidden) {
+        return true;
+    }
+    end = film_capture(context, stack_item(frame, write, 1), &holder, secret, tokens);
+    return film_append_set(context->thread, FILM_SET_LOCAL, write->target, tokens,
+                           (size_t)(end - tokens));
 }
 
 bool
 film_pending_begin(film_context *context, film_stack_entry *entry,
-                   const film_frame *frame, film_write *write)
+                   const film_frame *frame, film_write *write, bool in_flight)
 {
     film_pending *pending;
     store_items items = {0};
 
+    if (write->kind == FILM_WRITE_STACK_FAST) {
+        return tell_local(context, entry, frame, write, in_flight);
+    }
     if (is_item(write->kind)) {
         items = find_items(frame, write);
         if (is_change(&items)) {
@@ -273,15 +297,15 @@ film_pending_begin(film_context *context, film_stack_entry *entry,
     switch (write->kind) {
     case FILM_WRITE_STACK_ATTRIBUTE:
     case FILM_DELETE_STACK_ATTRIBUTE:
-        read_attribute(context, frame, write, pending);
+        read_attribute(context, frame, write, in_flight, pending);
         break;
     case FILM_WRITE_STACK_ITEM:
     case FILM_WRITE_STACK_SLICE:
     case FILM_DELETE_STACK_ITEM:
-        read_item(context, entry, &items, write, pending);
+        read_item(context, entry, &items, write, in_flight, pending);
         break;
     default:
-        read_variable(context, entry, frame, write, pending);
+        read_name(context, frame, write, in_flight, pending);
         break;
     }
     return true;

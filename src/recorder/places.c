@@ -12,6 +12,23 @@
 #define PROOF_STEPS 4u /* owners of owners */
 #define SEARCHED_ITEMS 64
 #define SEARCHED_FRAMES 8
+#define NAMESPACES 256u
+
+/* How often code has begun in the globals at an address: the stamp of its names. */
+static uint32_t namespaces[NAMESPACES];
+
+static inline uint32_t *
+namespace_count(const PyObject *dict)
+{
+    return &namespaces[(((uint64_t)(uintptr_t)dict >> 4) * 0x9e3779b1u >> 16) %
+                       NAMESPACES];
+}
+
+void
+film_place_renew(const PyObject *dict)
+{
+    (*namespace_count(dict))++;
+}
 
 /* --- proofs -------------------------------------------------------------------------
  */
@@ -34,7 +51,7 @@ slot_is_told(const film_stack_entry *entry, const film_slot_place *place,
              const PyObject *address)
 {
     if (!is_in_entry(entry, place->slot)) {
-        return film_told_is(film_told_slot_key(place->frame, place->slot), address);
+        return film_told_is(film_told_slot_key(place->frame, place->slot), address, 0);
     }
     return entry->told[place->slot] ==
            film_slot_word(place->frame, place->slot, address);
@@ -50,7 +67,7 @@ entry_holds(const film_stack_entry *entry, const film_slot_place *place,
     if (FILM_UNLIKELY(place->is_cell)) {
         return value != NULL && Py_TYPE(value) == &PyCell_Type &&
                ((PyCellObject *)value)->ob_ref == address &&
-               film_told_is(film_told_key(value, NULL), address);
+               film_told_is(film_told_key(value, NULL), address, 0);
     }
     return value == address && slot_is_told(entry, place, address);
 }
@@ -155,20 +172,23 @@ item_is_in(PyObject *owner, film_content content, int32_t hint, const PyObject *
     return false;
 }
 
-/* True when `dict` is the namespace of a frame that runs now. */
-static bool
-namespace_is_alive(film_context *context, const PyObject *dict)
+/* The stamp of names in `dict`, if that is the namespace of a frame that runs now, else
+ * 0. The body of a class has one of its own, which dies with it. */
+static uint64_t
+namespace_stamp(film_context *context, const PyObject *dict)
 {
     const film_stack_entry *entry = context->top;
 
     for (int count = 0; entry > context->entries && count < SEARCHED_FRAMES;
          entry--, count++) {
-        if (film_frame_globals(entry->frame) == dict ||
-            film_frame_namespace(entry->frame) == dict) {
-            return true;
+        if (film_frame_globals(entry->frame) == dict) {
+            return *namespace_count(dict) + 1;
+        }
+        if (film_frame_namespace(entry->frame) == dict) {
+            return (entry->serial & 0x7fffffffffff) | (uint64_t)1 << 47;
         }
     }
-    return false;
+    return 0;
 }
 
 /* An item was seen in its owner's last record, or put there since. While that owner's
@@ -189,26 +209,27 @@ edition_holds(const film_object *owner, const film_held_place *place,
     }
     content = (film_content)film_type_of(Py_TYPE(value))->content;
     return film_fingerprint_of(value, content, object->levels).word ==
-           object->fingerprint;
+           film_object_fingerprint(object);
 }
 
 static bool
-held_holds(film_context *context, film_object *object, const PyObject *address,
-           unsigned steps)
+held_holds(film_context *context, const film_object *object, film_held_place *place,
+           const PyObject *address, unsigned steps)
 {
-    const film_held_place *place = &object->held;
     film_object *owner;
 
     if (place->kind == FILM_HOLDER_NONE || steps == 0) {
         return false;
     }
     if (place->kind == FILM_HOLDER_NAMESPACE) {
-        return film_told_is(place->key, address) &&
-               namespace_is_alive(context, place->owner) &&
+        return place->owner_serial != 0 &&
+               film_told_is(place->key, address, place->owner_serial) &&
+               namespace_stamp(context, place->owner) == place->owner_serial &&
                PyDict_Check(place->owner) &&
                film_dict_holds(place->owner, place->hint, address);
     }
-    if (place->kind == FILM_HOLDER_ATTRIBUTE && !film_told_is(place->key, address)) {
+    if (place->kind == FILM_HOLDER_ATTRIBUTE &&
+        !film_told_is(place->key, address, place->owner_serial)) {
         return false;
     }
     owner = film_objects_find(place->owner);
@@ -221,6 +242,9 @@ held_holds(film_context *context, film_object *object, const PyObject *address,
         return false;
     }
     if (place->kind == FILM_HOLDER_ATTRIBUTE) {
+        if (place->hint < 0) { /* it was told before it was stored */
+            place->hint = film_attribute_hint(place->owner, NULL, address);
+        }
         return film_attribute_holds(place->owner, place->hint, address);
     }
     return item_is_in(place->owner,
@@ -234,6 +258,9 @@ static bool
 is_proven(film_context *context, film_object *object, const PyObject *address,
           unsigned steps)
 {
+    if (object->sure) {
+        return film_deaths_are_seen();
+    }
     if (FILM_LIKELY(object->first.stack == context->stack_id) &&
         slot_holds(context, &object->first, address)) {
         return true;
@@ -251,7 +278,15 @@ is_proven(film_context *context, film_object *object, const PyObject *address,
     if (object->busy) {
         return true; /* we are within it */
     }
-    return held_holds(context, object, address, steps);
+    if (held_holds(context, object, &object->held, address, steps)) {
+        return true;
+    }
+    if (!held_holds(context, object, &object->also, address, steps)) {
+        return false;
+    }
+    object->held = object->also;
+    object->also.kind = FILM_HOLDER_NONE;
+    return true;
 }
 
 /* --- places -------------------------------------------------------------------------
@@ -297,11 +332,11 @@ put_slot(film_context *context, film_object *object, const PyObject *address,
         if (cell == NULL) {
             return;
         }
-        film_told_put(film_told_key(cell, NULL), address);
+        film_told_put(film_told_key(cell, NULL), address, 0);
         object->cell = (uint16_t)film_told_key(cell, NULL);
     }
     else if (!is_in_entry(entry, place.slot)) {
-        film_told_put(film_told_slot_key(place.frame, place.slot), address);
+        film_told_put(film_told_slot_key(place.frame, place.slot), address, 0);
     }
     else {
         entry->told[place.slot] = film_slot_word(place.frame, place.slot, address);
@@ -318,6 +353,17 @@ put_slot(film_context *context, film_object *object, const PyObject *address,
     }
 }
 
+/* What film_holding_bit says of the attribute found by this hint. */
+static uint16_t
+holding_bits(int32_t hint)
+{
+    if (hint == FILM_HINT_NONE) {
+        return UINT16_MAX;
+    }
+    return hint >= FILM_HINT_SLOT ? film_holding_bit(hint - FILM_HINT_SLOT, 0)
+                                  : film_holding_bit(-1, hint);
+}
+
 static void
 put_held(film_context *context, film_object *object, const PyObject *address,
          const film_holder *holder)
@@ -332,6 +378,7 @@ put_held(film_context *context, film_object *object, const PyObject *address,
         if (!PyDict_Check(holder->owner)) {
             return;
         }
+        place.owner_serial = namespace_stamp(context, holder->owner) & 0xffffffffffff;
         place.hint = film_dict_hint(holder->owner, holder->name, address);
     }
     else {
@@ -349,15 +396,22 @@ put_held(film_context *context, film_object *object, const PyObject *address,
     }
     if (holder->kind != FILM_HOLDER_ITEM) {
         place.key = film_told_key(holder->owner, holder->name);
-        film_told_put(place.key, address);
+        film_told_put(place.key, address, place.owner_serial);
     }
-    /* An older one that still holds is as good as any. */
-    if (object->held.kind == FILM_HOLDER_ATTRIBUTE &&
-        holder->kind == FILM_HOLDER_ITEM &&
-        held_holds(context, object, address, PROOF_STEPS)) {
-        return;
+    if (holder->kind == FILM_HOLDER_ATTRIBUTE) {
+        film_object *owner = film_objects_find(holder->owner);
+
+        owner->holding |= holding_bits(place.hint);
+        film_objects_renew_quick(owner);
     }
-    object->held = place;
+    if (object->held.kind != FILM_HOLDER_NONE &&
+        (object->held.owner != place.owner || object->held.key != place.key) &&
+        held_holds(context, object, &object->held, address, PROOF_STEPS)) {
+        object->also = place;
+    }
+    else {
+        object->held = place;
+    }
 }
 
 /* A function that has ended was the last to tell of this cell, and the frame that shows
@@ -378,7 +432,7 @@ cell_proves(const film_context *context, const film_object *object,
         return false;
     }
     key = film_told_key(cell, NULL);
-    return object->cell == (uint16_t)key && film_told_is(key, address);
+    return object->cell == (uint16_t)key && film_told_is(key, address, 0);
 }
 
 void
@@ -393,8 +447,8 @@ film_objects_vacate(const film_holder *holder)
             holder->entry->told[holder->slot] = 0;
         }
         else {
-            film_told_put(film_told_slot_key(holder->entry->serial, holder->slot),
-                          NULL);
+            film_told_put(film_told_slot_key(holder->entry->serial, holder->slot), NULL,
+                          0);
         }
         break;
     case FILM_HOLDER_CELL:
@@ -402,14 +456,14 @@ film_objects_vacate(const film_holder *holder)
             PyObject *cell = cell_of(holder);
 
             if (cell != NULL) {
-                film_told_put(film_told_key(cell, NULL), NULL);
+                film_told_put(film_told_key(cell, NULL), NULL, 0);
             }
         }
         break;
     case FILM_HOLDER_ATTRIBUTE:
     case FILM_HOLDER_NAMESPACE:
         if (holder->owner != NULL) {
-            film_told_put(film_told_key(holder->owner, holder->name), NULL);
+            film_told_put(film_told_key(holder->owner, holder->name), NULL, 0);
         }
         break;
     case FILM_HOLDER_NONE:
@@ -418,12 +472,47 @@ film_objects_vacate(const film_holder *holder)
     }
 }
 
+/* The variable, name or attribute itself was last told to hold the object, and shows it
+ * now. */
+static bool
+holder_proves(film_context *context, const film_holder *holder, const PyObject *value)
+{
+    film_slot_place place;
+    film_object *owner;
+
+    switch (holder->kind) {
+    case FILM_HOLDER_SLOT:
+        if (holder->entry == NULL || holder->slot > 0xfff) {
+            return false;
+        }
+        place = (film_slot_place){.frame = holder->entry->serial,
+                                  .slot = holder->slot & 0xfff};
+        return entry_holds(holder->entry, &place, value);
+    case FILM_HOLDER_NAMESPACE:
+        return holder->owner != NULL &&
+               film_told_is(film_told_key(holder->owner, holder->name), value,
+                            namespace_stamp(context, holder->owner));
+    case FILM_HOLDER_ATTRIBUTE:
+        owner = holder->owner == NULL ? NULL : film_objects_find(holder->owner);
+        return owner != NULL &&
+               film_told_is(film_told_key(holder->owner, holder->name), value,
+                            owner->serial & 0xffffffffffff) &&
+               is_proven(context, owner, holder->owner, PROOF_STEPS);
+    case FILM_HOLDER_NONE:
+    case FILM_HOLDER_CELL:
+    case FILM_HOLDER_ITEM:
+        break;
+    }
+    return false;
+}
+
 bool
 film_place_proves(film_context *context, film_object *object, PyObject *value,
                   const film_holder *holder)
 {
     return (holder->in_flight && context->returned == value) ||
            is_proven(context, object, value, PROOF_STEPS) ||
+           holder_proves(context, holder, value) ||
            (holder->kind == FILM_HOLDER_CELL && holder->entry != NULL &&
             cell_proves(context, object, value, holder));
 }

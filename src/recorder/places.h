@@ -13,7 +13,10 @@
 static inline uint32_t
 film_slot_word(uint64_t frame, uint32_t slot, const PyObject *object)
 {
-    uint64_t word = ((uint64_t)(uintptr_t)object >> 4) + frame * 0x10001u + slot;
+    /* Spread over all bits: entries are not cleared, and objects of like frames may lie
+     * at like distances. */
+    uint64_t word = ((uint64_t)(uintptr_t)object >> 4) +
+                    (frame << 16 | slot) * UINT64_C(0xd6e8feb86659fd93);
 
     return (uint32_t)(word * UINT64_C(0x9e3779b97f4a7c15) >> 32) |
            1u; /* 0 is: nothing */
@@ -63,6 +66,11 @@ film_place_proves(film_context *context, film_object *object, PyObject *value,
 void
 film_place_put(film_context *context, film_object *object, PyObject *value,
                const film_holder *holder);
+
+/* Code begins to run in `dict` as its globals: they may be new ones at the address of
+ * some that are gone. */
+void
+film_place_renew(const PyObject *dict);
 
 /* `value` was seen on the way to something it owns: if a global of the running frame
  * holds it, that is its place. */

@@ -260,10 +260,8 @@ make_stops(film_draft *draft, const film_flow_region *flow, film_region *region)
     return true;
 }
 
-/* True for an instruction from which the interpreter may go straight into another
- * frame. Code entered by way of C (finalisers, setters) is told apart at run time. */
-static bool
-may_enter(const film_instruction *instruction)
+bool
+film_draft_may_enter(const film_instruction *instruction)
 {
     if ((instruction->traits & FILM_OP_CALLS) != 0 ||
         instruction->form == FILM_FORM_LOAD_METHOD) {
@@ -293,8 +291,9 @@ make_region(film_draft *draft, film_flow_region *flow, film_region *region)
     qsort(&draft->reaches[flow->stops], flow->stop_count, sizeof(*states),
           compare_reaches);
     for (uint32_t state = 0; state < flow->state_count; state++) {
-        region->early |= states[state].node != 0 &&
-                         may_enter(&bytecode->instructions[states[state].index]);
+        region->early |=
+            states[state].node != 0 &&
+            film_draft_may_enter(&bytecode->instructions[states[state].index]);
     }
     if (made->before != FILM_NONE) {
         region->before = film_draft_keep(draft, 1, sizeof(film_write));
@@ -371,6 +370,40 @@ set_flags(const film_draft *draft, uint32_t index, film_plan *plan)
     plan->flags[here->place] = flags;
 }
 
+/* Regions lie at the beginnings of cache lines. */
+static film_region *
+keep_regions(film_draft *draft)
+{
+    char *kept =
+        film_draft_keep(draft, (size_t)draft->region_count + 1, sizeof(film_region));
+
+    return kept == NULL ? NULL
+                        : (film_region *)(void *)(kept + (-(uintptr_t)kept &
+                                                          (sizeof(film_region) - 1)));
+}
+
+/* Where the stops lead to, now that all regions are made. */
+static void
+link_regions(film_plan *plan)
+{
+    for (uint32_t number = 0; number < plan->region_count; number++) {
+        film_region *region = &plan->regions[number];
+
+        region->stop_place = FILM_PLAN_NO_PLACE;
+        region->has_before = region->before != NULL;
+        for (uint32_t stop = 0; stop < region->stop_count; stop++) {
+            film_exit *exit = &region->stops[stop];
+
+            exit->next = film_plan_region(plan, exit->place);
+        }
+        if (region->stop_count != 0) {
+            region->stop_place = region->stops[0].place;
+            region->stop_writes = region->stops[0].count;
+            region->stop_next = region->stops[0].next;
+        }
+    }
+}
+
 static film_plan *
 make_plan(film_draft *draft)
 {
@@ -379,7 +412,7 @@ make_plan(film_draft *draft)
     if (plan == NULL || !make_tables(draft, plan)) {
         return NULL;
     }
-    plan->regions = film_draft_keep(draft, draft->region_count, sizeof(film_region));
+    plan->regions = keep_regions(draft);
     if (plan->regions == NULL) {
         return NULL;
     }
@@ -399,6 +432,7 @@ make_plan(film_draft *draft)
             plan->entry = region;
         }
     }
+    link_regions(plan);
     return plan;
 }
 

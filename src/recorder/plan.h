@@ -52,7 +52,8 @@ typedef enum film_write_kind {
     FILM_DELETE_ATTRIBUTE, /* owner in local `slot` */
     /* Only in `before`: read off the stack. `slot` is then the index in localsplus just
      * above the top of the stack (the top item is localsplus[slot - 1]). */
-    FILM_WRITE_STACK_FAST,       /* top: value; `target` the local (x, x = ...) */
+    FILM_WRITE_STACK_FAST,       /* top: value; `target` the local: told at once, since
+                                    nothing can keep it from happening */
     FILM_WRITE_STACK_NAME,       /* top: value; `name` (a namespace that is no dict) */
     FILM_WRITE_STACK_ATTRIBUTE,  /* top: owner, then value */
     FILM_WRITE_STACK_ITEM,       /* top: key, then owner, then value */
@@ -60,6 +61,13 @@ typedef enum film_write_kind {
     FILM_DELETE_STACK_ATTRIBUTE, /* top: owner */
     FILM_DELETE_STACK_ITEM       /* top: key, then owner */
 } film_write_kind;
+
+/* Which stores level values tells (option --values). */
+typedef enum film_values_scope {
+    FILM_VALUES_ALL,        /* items and changes in place too, and contents */
+    FILM_VALUES_ATTRIBUTES, /* variables and attributes; objects as type and serial */
+    FILM_VALUES_LOCALS      /* variables: locals, cells, names of modules and classes */
+} film_values_scope;
 
 typedef enum film_secrecy {
     FILM_SECRECY_UNKNOWN = 0,
@@ -73,6 +81,7 @@ typedef struct film_write {
     bool hidden;     /* the compiler's own: gives a comprehension's variable back what
                         it held, or a name made up (plan_writes.c): no event */
     bool cell_owner; /* ATTRIBUTE: the owner is in the cell in `slot` */
+    bool constant;   /* what it stores cannot be changed */
     uint16_t slot;
     uint16_t target; /* STACK_FAST: the local. WRITE_ATTRIBUTE: where the value comes
                         from, for a property or __setattr__ that keeps it elsewhere: a
@@ -86,6 +95,8 @@ typedef struct film_write {
     PyTypeObject *type; /* identity only */
     uint32_t type_version;
     int32_t value_index, value_offset;
+    uint16_t word_place; /* of a member of __slots__ among the object's words; of the
+                            first attribute in line */
 } film_write;
 
 /* The writes up to one place where the next event can come from. */
@@ -96,6 +107,7 @@ typedef struct film_exit {
                                finaliser runs after the slot was written. Not with
                                attributes and NAMEs: there a setter may run before */
     film_write *writes;     /* borrowed from the plan */
+    struct film_region *next; /* that begins there; NULL: none */
 } film_exit;
 
 /* Something a region loads and may change in place: a variable, or up to two attributes
@@ -107,8 +119,11 @@ typedef struct film_touch {
     film_write step[2]; /* name and cache of each attribute; for GLOBAL and NAME bases
                            the variable's name is in `name` */
     PyObject *name;
-    /* What it was last time, so that most lines need no lookup (observe.c's own). */
-    const void *seen;
+    /* Where the name was found in its dict last time, or that it was not there, so that
+     * most lines need no search (variables.c's own). */
+    const void *keys;      /* identity only: of the dict that had no such name */
+    Py_ssize_t keys_count; /* how many they were */
+    int32_t position;
 } film_touch;
 
 /* An instruction of a region that may change objects in place. Where a recorded
@@ -118,29 +133,41 @@ typedef struct film_change {
     uint16_t receiver; /* index + 1 in `touches` of what a method is called on: where
                           that is a builtin container, the method changes nothing else;
                           0: may change anything the region loads */
+    uint16_t callee;   /* where the function lies in localsplus while it is called, or
+                          one above; FILM_PLAN_NO_PLACE: not known */
     bool reads;        /* a method that changes no builtin container */
+    bool removes;      /* one that only takes items away */
+    bool spreads;      /* o.__dict__[k] = v: what is stored to is a part of `o` */
 } film_change;
 
 #define FILM_REGION_CHANGES 6u
 
+/* One cache line: all that most line events look at. */
 typedef struct film_region {
-    uint16_t place; /* where it begins */
+    uint16_t place;       /* where it begins */
+    uint16_t stop_place;  /* of the first of `stops`; NO_PLACE: there is none */
+    uint16_t stop_writes; /* its count */
     uint16_t stop_count, inner_count, touch_count;
-    bool early;        /* writes lie before an instruction that may run code */
-    bool point;        /* it begins at an observation point */
-    bool sent;         /* 3.11: a throw() that the generator delegated to may end here,
-                          without an event */
-    bool points_ahead; /* 3.11: opcode events are needed within it */
-    film_exit *stops;  /* most likely first */
-    film_exit *inner;  /* returns and yields first */
-    film_touch *touches;
-    /* What may change them; more than FILM_REGION_CHANGES or within a loop:
+    bool early : 1;        /* writes lie before an instruction that may run code */
+    bool early_change : 1; /* the same of an instruction that may change an object */
+    bool point : 1;        /* it begins at an observation point */
+    bool sent : 1;         /* 3.11: a throw() that the generator delegated to may end
+                              here, without an event */
+    bool points_ahead : 1; /* 3.11: opcode events are needed within it */
+    bool has_before : 1;   /* `before` is not NULL */
+    /* What may change the touches; more than FILM_REGION_CHANGES or within a loop:
      * change_count is UINT8_MAX and all touches are looked at. */
     uint8_t change_count;
-    film_change changes[FILM_REGION_CHANGES];
+    film_exit *stops;              /* most likely first */
+    struct film_region *stop_next; /* of the first of them */
+    film_exit *inner;              /* returns and yields first */
+    film_touch *touches;
+    film_change *changes;
     film_write *before; /* the write read off the stack where it begins, or NULL. Its
                            `place` is the store: an EXTENDED_ARG may lie before it */
 } film_region;
+
+_Static_assert(sizeof(film_region) == 64, "a region outgrows its cache line");
 
 enum film_place_flags {
     FILM_PLACE_SWALLOWS = 1, /* FOR_ITER, SEND: a StopIteration raised here goes on */
@@ -170,13 +197,30 @@ typedef struct film_plan {
     void *memory;          /* everything above in one block or list, owned */
 } film_plan;
 
+/* The region that begins at a place; NULL: none. */
+static inline film_region *
+film_plan_region(const film_plan *plan, uint32_t unit)
+{
+    uint16_t number = unit < plan->unit_count ? plan->region_at[unit] : 0;
+
+    return number == 0 ? NULL : &plan->regions[number - 1];
+}
+
+/* The instruction a place belongs to: cache entries belong to theirs. */
+static inline uint32_t
+film_plan_instruction(const film_plan *plan, uint32_t unit)
+{
+    return unit < plan->unit_count ? plan->owner[unit] : FILM_PLAN_NO_PLACE;
+}
+
 /* What is known of the frames that run the code, and what an earlier plan could not
  * see. */
 typedef struct film_plan_wishes {
-    PyObject *globals;   /* borrowed for the call; NULL: not known, then no global is
-                            taken for the builtin of its name */
-    bool names_on_stack; /* its names go to a mapping that is no dict */
-    bool every_place;    /* it was seen to go where no plan leads */
+    PyObject *globals; /* borrowed for the call; NULL: not known, then no global is
+                          taken for the builtin of its name */
+    film_values_scope scope;
+    bool names_on_stack;      /* its names go to a mapping that is no dict */
+    bool every_place;         /* it was seen to go where no plan leads */
     const film_plan *earlier; /* its places marked ON_STACK; NULL: none */
 } film_plan_wishes;
 

@@ -57,6 +57,9 @@ settle_argument(const film_bytecode *bytecode, film_instruction *instruction)
         instruction->form = FILM_FORM_SUBSCRIPT;
         instruction->traits = FILM_OP_CALLS | FILM_OP_LEAVES;
     }
+    if (form == FILM_FORM_BINARY) {
+        instruction->bit = FILM_BINARY_IS_IN_PLACE(arg);
+    }
     if (form == FILM_FORM_CALL) {
         instruction->above_callee = FILM_ITEMS_ABOVE_CALLEE(instruction->opcode, arg);
     }

@@ -25,6 +25,7 @@ typedef enum film_form {
     FILM_FORM_END,    /* END_FOR, END_SEND: passed over by the jump to it */
     FILM_FORM_SEND,
     FILM_FORM_CALL,
+    FILM_FORM_PRECALL, /* 3.11: may do the work of the CALL behind it */
     FILM_FORM_BINARY,
     FILM_FORM_SUBSCRIPT,
     FILM_FORM_COPY,
@@ -75,7 +76,8 @@ typedef struct film_instruction {
     uint16_t traits;
     uint8_t opcode;
     uint8_t form;
-    bool bit;            /* LOAD_GLOBAL: pushes NULL too; LOAD_ATTR: of a method */
+    bool bit; /* LOAD_GLOBAL: pushes NULL too; LOAD_ATTR: of a method; BINARY_OP: in
+                 place */
     bool is_called;      /* loads `f` in `f(...)`, as far as a NULL beside it shows */
     bool is_start;       /* RESUME at the start of a call */
     bool is_target;      /* a jump leads here (or past an END_FOR to here) */

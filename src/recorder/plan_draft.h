@@ -95,10 +95,25 @@ film_draft_slot_name(const film_draft *draft, uint32_t slot);
 bool
 film_draft_find_regions(film_draft *draft);
 
+/* True for an instruction from which the interpreter may go straight into another
+ * frame. Code entered by way of C (finalisers, setters) is told apart at run time. */
+bool
+film_draft_may_enter(const film_instruction *instruction);
+
 /* plan_touch.c: what the region loads and may change in place, in the arena. */
 bool
 film_draft_find_touches(film_draft *draft, const film_flow_region *flow,
                         film_region *region);
+
+/* True for an instruction that may change an object in place, other than by a store
+ * that is told. */
+bool
+film_draft_may_change(const film_draft *draft, uint32_t index);
+
+/* plan_writes.c: the single local the instruction stores is to be read off the stack.
+ */
+bool
+film_draft_read_on_stack(film_draft *draft, uint32_t index);
 
 /* Zeroed memory that lives as long as the plan, or NULL. */
 void *

@@ -28,6 +28,7 @@
 
 typedef struct flow_walk {
     film_draft *draft;
+    uint32_t start;       /* the instruction where the region begins */
     uint32_t serial;      /* of this walk, in the tables by instruction */
     uint32_t *state_seen; /* by instruction: the walk that reached it, */
     uint32_t *state_at;   /* and where its reach is */
@@ -277,6 +278,48 @@ reach_stop(flow_walk *flow, uint32_t index, uint32_t node)
     }
 }
 
+/* True for a write whose value may be changed in place before it is told. */
+static bool
+list_may_change(const film_draft *draft, uint32_t node)
+{
+    for (; node != 0; node = draft->nodes[node].before) {
+        const film_write *write = write_of(draft, node);
+
+        if (!write->hidden && !write->constant && write->kind <= FILM_WRITE_ATTRIBUTE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Where a container that was stored may now be changed in place: the writes are told
+ * before. One by the instruction that the region begins with, a point already, is read
+ * off the stack there instead. */
+static bool
+must_stop_for_change(flow_walk *flow, uint32_t index, uint32_t node)
+{
+    film_draft *draft = flow->draft;
+    uint32_t store = flow->start;
+
+    if (node == 0 || !list_may_change(draft, node) ||
+        !film_draft_may_change(draft, index)) {
+        return false;
+    }
+    while (draft->bytecode.instructions[store].form == FILM_FORM_EXTENDED) {
+        store++;
+    }
+    if (draft->points[flow->start] && draft->made[store].count == 1 &&
+        draft->nodes[node].length == 1 &&
+        draft->made[flow->start].before == FILM_NONE &&
+        draft->nodes[node].write == draft->made[store].first &&
+        write_of(draft, node)->kind == FILM_WRITE_FAST) {
+        flow->failed = !film_draft_read_on_stack(draft, store) || flow->failed;
+        flow->doubtful = true;
+        flow->any_fresh = true;
+    }
+    return true;
+}
+
 /* True when the writes that wait must be told before this instruction. */
 static bool
 must_stop(const film_draft *draft, uint32_t index, uint32_t node)
@@ -332,8 +375,10 @@ visit(flow_walk *flow, uint32_t index)
     uint32_t at = flow->state_at[index], node = draft->reaches[at].node;
     uint32_t next[3], count;
 
-    if (must_stop(draft, index, node)) {
-        stop_at(flow, index);
+    if (must_stop(draft, index, node) || must_stop_for_change(flow, index, node)) {
+        if (!flow->doubtful) {
+            stop_at(flow, index);
+        }
         return;
     }
     for (uint32_t number = 0; number < made->count; number++) {
@@ -398,6 +443,7 @@ walk_region(flow_walk *flow, size_t number)
     flow->stop_count = 0;
     flow->work_count = 0;
     flow->doubtful = false;
+    flow->start = draft->regions[number].index;
     reach_state(flow, draft->regions[number].index, 0);
     while (flow->work_count != 0 && !flow->doubtful && !flow->failed) {
         visit(flow, flow->work[--flow->work_count]);

@@ -34,6 +34,10 @@ static const char *const writers[] = {
     "reverse",    "rotate", "setdefault", "sort",    "update",
 };
 
+static const char *const removers[] = {
+    "clear", "discard", "pop", "popitem", "popleft", "remove",
+};
+
 static int
 compare(const void *name, const void *word)
 {
@@ -60,4 +64,10 @@ film_method_is_contained(PyObject *name, bool *reads)
 {
     *reads = is_among(name, readers, COUNT(readers));
     return *reads || is_among(name, writers, COUNT(writers));
+}
+
+bool
+film_method_removes(PyObject *name)
+{
+    return is_among(name, removers, COUNT(removers));
 }

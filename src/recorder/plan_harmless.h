@@ -19,4 +19,8 @@ film_method_is_contained(PyObject *name, bool *reads);
 PyObject *
 film_dict_lookup(PyObject *dict, PyObject *name);
 
+/* A method of containers of this name takes items away and does nothing else. */
+bool
+film_method_removes(PyObject *name);
+
 #endif

@@ -18,6 +18,8 @@
 /* How much of the stack counts as loaded, from its top: what the call of this line can
  * have as arguments, not all that a large literal has put there. */
 #define STACK_LIMIT 16u
+/* How many instructions of its line are looked at before a point. */
+#define LOADS_BEFORE 64u
 
 static bool
 resolve_slot(const film_draft *draft, uint32_t slot, film_write_kind base,
@@ -189,6 +191,32 @@ is_harmless_function(const film_draft *draft, const film_instruction *load)
            film_dict_lookup(draft->wishes->globals, name) == NULL;
 }
 
+bool
+film_draft_may_change(const film_draft *draft, uint32_t index)
+{
+    const film_instruction *here = &draft->bytecode.instructions[index], *callee;
+    bool reads;
+
+    if (here->form == FILM_FORM_PRECALL && index + 1 < draft->bytecode.count) {
+        here = &draft->bytecode.instructions[++index];
+    }
+    if (here->form == FILM_FORM_BINARY) {
+        return here->bit;
+    }
+    if (here->form != FILM_FORM_CALL) {
+        return (here->traits & FILM_OP_CHANGES) != 0;
+    }
+    callee = callee_of(draft, index);
+    if (callee == NULL) {
+        return true;
+    }
+    if (callee->form == FILM_FORM_LOAD_METHOD) {
+        (void)film_method_is_contained(film_draft_name(draft, callee->arg), &reads);
+        return !reads;
+    }
+    return !is_harmless_function(draft, callee);
+}
+
 /* Where the object comes from that the instruction changes, if nothing else. */
 static uint32_t
 receiver_of(const film_draft *draft, uint32_t index, const film_instruction *callee,
@@ -213,6 +241,33 @@ receiver_of(const film_draft *draft, uint32_t index, const film_instruction *cal
     }
 }
 
+/* True for `o.__dict__`. */
+static bool
+is_attributes_dict(const film_draft *draft, uint32_t origin)
+{
+    const film_instruction *load =
+        origin == FILM_NONE
+            ? NULL
+            : &draft->bytecode.instructions[origin & ~FILM_ORIGIN_FIRST];
+
+    return load != NULL && load->form == FILM_FORM_LOAD_ATTRIBUTE &&
+           PyUnicode_CompareWithASCIIString(film_draft_name(draft, load->arg),
+                                            "__dict__") == 0;
+}
+
+/* Where the function that is called lies in localsplus, below the NULL that some
+ * versions have there. */
+static uint16_t
+callee_slot(const film_draft *draft, const film_instruction *call)
+{
+    int32_t position = call->depth - call->above_callee - 2;
+
+    if (call->form != FILM_FORM_CALL || call->above_callee < 0 || position < 0) {
+        return FILM_PLAN_NO_PLACE;
+    }
+    return (uint16_t)(draft->bytecode.code->co_nlocalsplus + position);
+}
+
 /* Notes the instruction if it may change an object in place; its receiver is one of the
  * touches found before. */
 static void
@@ -220,7 +275,7 @@ note_change(const film_draft *draft, uint32_t index, film_region *region)
 {
     const film_instruction *here = &draft->bytecode.instructions[index];
     const film_instruction *callee = callee_of(draft, index);
-    film_change change = {.place = here->place};
+    film_change change = {.place = here->place, .callee = callee_slot(draft, here)};
     film_touched touched;
     uint32_t receiver;
 
@@ -229,7 +284,12 @@ note_change(const film_draft *draft, uint32_t index, film_region *region)
         return;
     }
     receiver = receiver_of(draft, index, callee, &change);
-    if (receiver != FILM_NONE && resolve(draft, receiver, false, &touched)) {
+    change.removes = receiver != FILM_NONE && callee != NULL &&
+                     callee->form == FILM_FORM_LOAD_METHOD &&
+                     film_method_removes(film_draft_name(draft, callee->arg));
+    change.spreads = is_attributes_dict(draft, receiver);
+    if (receiver != FILM_NONE && !change.spreads &&
+        resolve(draft, receiver, false, &touched)) {
         size_t found = find_touched(draft, &touched);
 
         change.receiver =
@@ -261,10 +321,12 @@ find_changes(const film_draft *draft, const film_flow_region *flow, film_region 
     bool loops = false;
 
     region->change_count = 0;
+    /* In the order of their places. */
     for (uint32_t state = 0; state < flow->state_count; state++) {
         uint32_t index = draft->reaches[flow->states + state].index;
         const film_instruction *here = &draft->bytecode.instructions[index];
 
+        region->early_change |= region->change_count != 0 && film_draft_may_enter(here);
         note_change(draft, index, region);
         if ((here->traits & FILM_OP_BACKWARD) != 0 && here->jump != FILM_NONE) {
             loops = loops || reaches(draft, flow, here->jump);
@@ -272,6 +334,7 @@ find_changes(const film_draft *draft, const film_flow_region *flow, film_region 
     }
     if (loops && region->change_count != 0) {
         region->change_count = UINT8_MAX;
+        region->early_change = true;
     }
 }
 
@@ -303,12 +366,41 @@ add_item(film_draft *draft, uint32_t origin)
     return true;
 }
 
+/* What the line has loaded before a point at an instruction that may change it. */
+static bool
+add_loads_before(film_draft *draft, const film_flow_region *flow)
+{
+    const film_instruction *all = draft->bytecode.instructions;
+    uint32_t index = flow->index,
+             first = index < LOADS_BEFORE ? 0 : index - LOADS_BEFORE;
+
+    while (all[index].form == FILM_FORM_EXTENDED) {
+        index++;
+    }
+    if (!draft->points[flow->index] || !film_draft_may_change(draft, index)) {
+        return true;
+    }
+    /* Not out of a loop: each turn would look at what lies before it. */
+    for (index = flow->index; index > first && !all[index].is_target; index--) {
+        if (all[index - 1].line >= 0 && all[index - 1].line != all[flow->index].line) {
+            break;
+        }
+        if (!add_touched(draft, index - 1, false)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool
 add_loads(film_draft *draft, const film_flow_region *flow)
 {
     const film_bytecode *bytecode = &draft->bytecode;
     uint32_t item = bytecode->instructions[flow->index].items;
 
+    if (!add_loads_before(draft, flow)) {
+        return false;
+    }
     for (uint32_t count = 0; item != 0 && count < STACK_LIMIT;
          item = bytecode->items[item].next, count++) {
         if (!add_item(draft, bytecode->items[item].origin)) {
@@ -334,7 +426,14 @@ film_draft_find_touches(film_draft *draft, const film_flow_region *flow,
                         film_region *region)
 {
     draft->touched_count = 0;
+    if (draft->wishes->scope != FILM_VALUES_ALL) {
+        return true; /* nothing is compared */
+    }
     if (!add_loads(draft, flow) || draft->touched_count >= UINT16_MAX) {
+        return false;
+    }
+    region->changes = film_draft_keep(draft, FILM_REGION_CHANGES, sizeof(film_change));
+    if (region->changes == NULL) {
         return false;
     }
     find_changes(draft, flow, region);

@@ -150,6 +150,16 @@ find_call(const film_draft *draft, uint32_t index, uint32_t above)
     }
 }
 
+/* True when what the instruction stores was loaded right before it as a constant. */
+static bool
+is_constant(const film_draft *draft, uint32_t index)
+{
+    uint32_t before = film_bytecode_before(&draft->bytecode, index);
+
+    return before != FILM_NONE &&
+           draft->bytecode.instructions[before].form == FILM_FORM_LOAD_CONST;
+}
+
 static bool
 stores_slot(const film_instruction *instruction, uint32_t slot)
 {
@@ -317,9 +327,11 @@ add_slot_write(film_draft *draft, uint32_t index, film_write_kind kind, uint32_t
         .place = draft->bytecode.instructions[index].place,
         .call_place = FILM_PLAN_NO_PLACE,
         .hidden = restores || is_hidden_slot(draft, slot),
+        .constant = is_constant(draft, index),
     };
 
-    if (is_let_go_changed(draft, index, slot)) {
+    if (draft->wishes->scope == FILM_VALUES_ALL &&
+        is_let_go_changed(draft, index, slot)) {
         draft->points[film_bytecode_prefix(&draft->bytecode, index)] = true;
     }
     if ((kind == FILM_WRITE_FAST || kind == FILM_WRITE_CELL) &&
@@ -327,6 +339,18 @@ add_slot_write(film_draft *draft, uint32_t index, film_write_kind kind, uint32_t
         write.call_place = find_call(draft, index, 0);
     }
     return add_made(draft, index, write);
+}
+
+bool
+film_draft_read_on_stack(film_draft *draft, uint32_t index)
+{
+    film_made *made = &draft->made[index];
+    film_write write = draft->writes[made->first];
+
+    write.target = write.slot;
+    write.kind = FILM_WRITE_STACK_FAST;
+    made->count = 0;
+    return add_stack_write(draft, index, write);
 }
 
 static bool
@@ -422,6 +446,7 @@ add_name_write(film_draft *draft, uint32_t index, film_write_kind kind)
         .place = here->place,
         .call_place = FILM_PLAN_NO_PLACE,
         .name = film_draft_name(draft, here->arg),
+        .constant = is_constant(draft, index),
     };
 
     write.hidden = film_name_is_hidden(write.name);
@@ -497,10 +522,33 @@ add_item_write(film_draft *draft, uint32_t index, film_write_kind kind, uint32_t
                            });
 }
 
+/* True for a store that was not asked for: option --values. */
+static bool
+is_out_of_scope(const film_draft *draft, uint32_t index)
+{
+    film_values_scope scope = draft->wishes->scope;
+
+    switch (draft->bytecode.instructions[index].form) {
+    case FILM_FORM_STORE_ATTRIBUTE:
+    case FILM_FORM_DELETE_ATTRIBUTE:
+        return scope >= FILM_VALUES_LOCALS;
+    case FILM_FORM_STORE_ITEM:
+    case FILM_FORM_STORE_SLICE:
+    case FILM_FORM_DELETE_ITEM:
+        return scope >= FILM_VALUES_ATTRIBUTES;
+    default:
+        return false;
+    }
+}
+
 static bool
 find_writes_of(film_draft *draft, uint32_t index)
 {
     const film_instruction *here = &draft->bytecode.instructions[index];
+
+    if (is_out_of_scope(draft, index)) {
+        return true;
+    }
 
     switch (here->form) {
     case FILM_FORM_STORE_FAST:

@@ -24,7 +24,10 @@
 #define ITEMS 32u
 #define ITEM_DEPTH 3u
 
+static const _Atomic(uint64_t) no_floor;
+
 film_session film_the_session = {
+    .value_floor = &no_floor,
     .token = FILM_TOKEN_OFF,
     .extra_index = -1,
     .lifecycle = PTHREAD_MUTEX_INITIALIZER,
@@ -66,6 +69,7 @@ begin_capture(void)
         .text_bytes = options->text_bytes != 0 ? options->text_bytes : TEXT_BYTES,
         .items = options->items != 0 ? options->items : ITEMS,
         .depth = options->item_depth != 0 ? options->item_depth : ITEM_DEPTH,
+        .contents = options->values == FILM_VALUES_ALL,
     };
 
     film_the_session.unknown_edges = 0;
@@ -159,11 +163,13 @@ open_writer(const char *path, bool replace, film_error *error)
 
     if (status == FILM_OK) {
         session->writer = writer;
+        session->value_floor = film_writer_value_floor_place(writer);
         session->started_ns = film_clock_monotonic_ns();
         write_meta(&session->options.meta);
         if (film_session_has_stopped()) {
             /* Better no run than one that is not recorded. */
             session->writer = NULL;
+            session->value_floor = &no_floor;
             status = film_writer_close(writer, NULL, 0, error);
             (void)unlink(path); /* ours, and empty */
             return status == FILM_OK ? FILM_IO : status;
@@ -202,6 +208,7 @@ forget(void)
     }
     session->token = FILM_TOKEN_OFF;
     session->writer = NULL;
+    session->value_floor = &no_floor;
     session->paused = false;
     session->forked = false;
     session->generation = ++session->counter;
@@ -458,6 +465,7 @@ film_session_take_over_child(void)
     session->forked = false;
     session->token = FILM_TOKEN_OFF;
     session->writer = NULL;
+    session->value_floor = &no_floor;
     film_writer_abandon(parent);
     if (session->options.children && open_child(&error) == FILM_OK) {
         return true;

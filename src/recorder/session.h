@@ -15,6 +15,7 @@
 #include "recorder/compat.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "recorder/targets.h"
 #include "writer/writer.h"
@@ -34,6 +35,7 @@ typedef struct film_session_options {
     bool line_times; /* a clock reading for each line */
     uint32_t text_bytes, items,
         item_depth;        /* how much of a value is kept; 0: default */
+    uint32_t values;       /* film_values_scope */
     char *home;            /* owned; shortened to ~ in file names, may be NULL */
     film_targets targets;  /* owned */
     film_string_list meta; /* owned: key, value, key, value ... */
@@ -45,8 +47,9 @@ typedef struct film_session {
     /* Read at every event. */
     uint64_t token;
     uint64_t generation;
-    film_writer *writer; /* NULL: no recording */
-    PyObject *disable;   /* sys.monitoring.DISABLE, owned; NULL on 3.11 */
+    film_writer *writer;                  /* NULL: no recording */
+    const _Atomic(uint64_t) *value_floor; /* film_writer_value_floor of it */
+    PyObject *disable; /* sys.monitoring.DISABLE, owned; NULL on 3.11 */
 
     /* Read when something is seen for the first time. */
     Py_ssize_t extra_index; /* co_extra slot, -1 until the first start */
@@ -68,6 +71,20 @@ typedef struct film_session {
 } film_session;
 
 extern film_session film_the_session;
+
+/* The lowest value id that may be referred to, and whether a record (value id + 1; 0:
+ * none) may be: a ring drops old ones, which have to be written again. */
+static inline uint64_t
+film_value_floor(void)
+{
+    return atomic_load_explicit(film_the_session.value_floor, memory_order_relaxed);
+}
+
+static inline bool
+film_record_is_kept(uint64_t record)
+{
+    return record > film_value_floor();
+}
 
 /* Opens the file, then puts the hooks on. Takes what *options owns (leaves it zeroed)
  * in any case. False with a Python exception set: one sentence. */

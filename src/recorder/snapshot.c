@@ -21,6 +21,7 @@ film_snapshot film_the_snapshot;
  * again. */
 static struct {
     uint64_t serial; /* 0: none */
+    uint64_t floor;  /* of records that may be referred to, when it was kept */
     uint32_t length;
     uint8_t bytes[KEPT_BYTES];
 } kept[KEPT_LISTS];
@@ -54,12 +55,17 @@ film_snapshot_compared(film_object *object, PyObject *value, uint32_t levels,
     object->levels = fingerprint->flat ? UINT8_MAX : (uint8_t)levels;
     object->flat = fingerprint->flat;
     object->partly = fingerprint->cut;
+    object->unsure = false;
     object->compared = true;
     object->dict = PyDict_Check(value);
     object->version = object->dict          ? film_dict_version(value)
                       : PyType_Check(value) ? ((PyTypeObject *)value)->tp_version_tag
                                             : 0;
-    object->pointers = PyList_Check(value) && fingerprint->flat &&
+    object->worded = object->sure && film_fingerprint_words(value, object->words);
+    film_objects_renew_quick(object);
+    object->wordless = fingerprint->wordless;
+    object->pointers = fingerprint->pointers != 0 ? fingerprint->pointers
+                       : PyList_Check(value) && fingerprint->flat &&
                                !fingerprint->scalars && !fingerprint->cut
                            ? film_fingerprint_pointers(value)
                            : 0;
@@ -111,7 +117,8 @@ record_flags(PyObject *value, bool cut)
 
 /* Takes the record off the buffer: written, unless it equals the last one. */
 static void
-finish_record(film_object *object, uint32_t type_name, uint32_t flags, size_t start)
+finish_record(film_object *object, uint32_t type_name, uint32_t flags, size_t start,
+              bool whole)
 {
     const uint8_t *body = film_the_snapshot.body.data + start;
     size_t length = film_the_snapshot.body.length - start;
@@ -119,12 +126,13 @@ finish_record(film_object *object, uint32_t type_name, uint32_t flags, size_t st
 
     if (film_the_snapshot.body.failed) {
         film_buffer_reset(&film_the_snapshot.body);
-        object->record = 0;
+        film_objects_set_record(object, 0, false);
         return;
     }
     hash = film_hash(body, length);
-    if (object->record == 0 || object->body != hash) {
-        object->record = film_keep_value(type_name, flags, body, length);
+    if (!film_record_is_kept(object->record) || object->body != hash) {
+        film_objects_set_record(object, film_keep_value(type_name, flags, body, length),
+                                whole);
         object->body = hash;
     }
     film_the_snapshot.body.length = start;
@@ -173,6 +181,7 @@ keep_items(const film_object *object, size_t start)
     at = past_number(past_number(at) + 1);
     if (end - at <= (ptrdiff_t)KEPT_BYTES) {
         kept[place].serial = object->serial;
+        kept[place].floor = film_value_floor();
         kept[place].length = (uint32_t)(end - at);
         memcpy(kept[place].bytes, at, (size_t)(end - at));
     }
@@ -184,7 +193,7 @@ put_kept_items(const film_object *object, int64_t length)
 {
     uint32_t at = object->serial % KEPT_LISTS;
 
-    if (kept[at].serial != object->serial) {
+    if (kept[at].serial != object->serial || kept[at].floor != film_value_floor()) {
         return false;
     }
     film_buffer_put_byte(&film_the_snapshot.body, FILM_OBJECT_SEQUENCE);
@@ -236,7 +245,8 @@ film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
         object->body = 0;
     }
     object->stale = false;
-    finish_record(object, type_name, record_flags(value, making.cut), start);
+    finish_record(object, type_name, record_flags(value, making.cut), start,
+                  !film_content_is_value(content));
     film_snapshot_compared(object, value, levels, fingerprint);
     return object;
 }
@@ -253,8 +263,8 @@ put_reference(const film_object *object, PyObject *value, uint8_t *to)
 static bool
 is_surely_told(const film_object *object, PyObject *value, film_content content)
 {
-    if (object->record == 0 || object->stale || !object->compared || !object->flat ||
-        object->partly) {
+    if (!film_record_is_kept(object->record) || object->stale || !object->compared ||
+        !object->flat || object->partly) {
         return false;
     }
     return content == FILM_CONTENT_TUPLE || content == FILM_CONTENT_FROZENSET ||
@@ -274,7 +284,7 @@ tell_content(film_context *context, film_object *object, PyObject *value,
         !object->flat && object->levels > levels ? object->levels : levels;
     film_fingerprint fingerprint = film_fingerprint_of(value, content, compared);
 
-    if (object->record != 0 && !object->stale && object->compared &&
+    if (film_record_is_kept(object->record) && !object->stale && object->compared &&
         object->levels >= levels && !fingerprint.cut &&
         fingerprint.word == object->fingerprint) {
         return object;
@@ -299,10 +309,11 @@ film_snapshot_token(film_context *context, PyObject *value, const film_holder *h
         return to;
     }
     if (object->busy || ((levels == 0 || film_the_looks_left <= 0) &&
-                         (tells_content || object->record == 0))) {
+                         (tells_content || !film_record_is_kept(object->record)))) {
         return put_reference(object, value, to);
     }
-    if (tells_content ? !is_surely_told(object, value, content) : object->record == 0) {
+    if (tells_content ? !is_surely_told(object, value, content)
+                      : !film_record_is_kept(object->record)) {
         object = tell_content(context, object, value, content, levels);
     }
     if (object->record == 0) {

@@ -7,6 +7,7 @@
 #include "recorder/attributes.h"
 #include "recorder/capture_arrays.h"
 #include "recorder/capture_keep.h"
+#include "recorder/capture_quick.h"
 #include "recorder/capture_scalars.h"
 #include "recorder/compat_objects.h"
 #include "recorder/fingerprint.h"
@@ -43,6 +44,21 @@ put_held(film_unfinished *making, PyObject *value, const film_holder *holder)
     put_token(token, end);
 }
 
+/* Straight into the body where nothing else is put there meanwhile. */
+static inline bool
+put_quick(PyObject *value)
+{
+    uint8_t *start = film_buffer_reserve(&film_the_snapshot.body, FILM_TOKEN_MAX);
+    uint8_t *end = start;
+
+    if (FILM_UNLIKELY(start == NULL) || !film_capture_quick(value, &end)) {
+        return false;
+    }
+    film_the_snapshot.body.length += (size_t)(end - start);
+    film_the_looks_left -= FILM_WRITTEN_ITEM;
+    return true;
+}
+
 static void
 put_item(film_unfinished *making, PyObject *value, Py_ssize_t position)
 {
@@ -50,6 +66,9 @@ put_item(film_unfinished *making, PyObject *value, Py_ssize_t position)
                           .owner = making->object,
                           .position = (uint32_t)position + 1};
 
+    if (FILM_LIKELY(put_quick(value))) {
+        return;
+    }
     put_held(making, value, &holder);
 }
 

@@ -15,28 +15,30 @@
 #include "recorder/session.h"
 #include "writer/append.h"
 
-#define FILM_TOLD_SLOTS 16u
+#define FILM_TOLD_SLOTS 14u
 
 typedef struct film_stack_entry {
     const film_frame *frame;   /* identity only */
     const PyObject *code;      /* identity only */
     const _Py_CODEUNIT *first; /* for subtraction only */
     uint64_t serial;
-    uint32_t code_id;
-    bool suspends;
     /* Level values (observe.h); plan NULL: none of it holds. */
-    bool fresh;       /* a point's event follows for a line that was handled already */
-    bool pending;     /* the newest of the context's pendings is this frame's */
-    bool initialises; /* an __init__: it gives `self` to its caller */
-    bool opcodes;     /* 3.11: we asked for the frame's opcode events */
+    struct film_plan *plan;     /* borrowed from the code's film_code */
+    struct film_region *region; /* NULL: not known where the frame is */
+    /* Of the region; set to zero together when another one begins. */
     uint8_t covered; /* by change of the region: a recorded function was called there */
+    bool fresh;      /* a point's event follows for a line that was handled already */
     bool dead;       /* 3.11: an exception leaves the frame: its writes are told */
     bool unwinding;  /* the frame has raised and told: it leaves the region */
     uint16_t done;   /* writes of the region told so far */
     uint16_t raised; /* 3.11: place + 1 of the raise that led into the region */
-    uint32_t site;   /* the caller's place + 1 */
-    struct film_plan *plan;     /* borrowed from the code's film_code */
-    struct film_region *region; /* NULL: not known where the frame is */
+    /* Of the frame; set together when it begins. */
+    bool suspends;
+    bool initialises; /* an __init__: it gives `self` to its caller */
+    bool pending;     /* the newest of the context's pendings is this frame's */
+    bool opcodes;     /* 3.11: we asked for the frame's opcode events */
+    uint32_t code_id;
+    uint32_t site; /* the caller's place + 1 */
     /* What each variable was last told to hold, as a check word (objects.c); slots that
      * share a place here only lose evidence. */
     uint32_t told[FILM_TOLD_SLOTS];

@@ -20,9 +20,10 @@ static struct {
 } table;
 
 static inline uint32_t
-object_word(const PyObject *object)
+object_word(const PyObject *object, uint64_t stamp)
 {
-    return (uint32_t)(((uint64_t)(uintptr_t)object >> 4) *
+    return (uint32_t)((((uint64_t)(uintptr_t)object >> 4) +
+                       stamp * UINT64_C(0x9e3779b97f4a7c15)) *
                           UINT64_C(0xd6e8feb86659fd93) >>
                       32);
 }
@@ -68,7 +69,7 @@ grow(void)
 }
 
 void
-film_told_put(uint32_t key, const PyObject *object)
+film_told_put(uint32_t key, const PyObject *object, uint64_t stamp)
 {
     told *set = set_of(key);
     bool full = true;
@@ -79,7 +80,7 @@ film_told_put(uint32_t key, const PyObject *object)
                 set[way].key = 0;
             }
             else {
-                set[way].word = object_word(object);
+                set[way].word = object_word(object, stamp);
             }
             return;
         }
@@ -91,17 +92,17 @@ film_told_put(uint32_t key, const PyObject *object)
     if (full && table.capacity < MOST_PLACES) {
         grow();
     }
-    put_new(key, object_word(object));
+    put_new(key, object_word(object, stamp));
 }
 
 bool
-film_told_is(uint32_t key, const PyObject *object)
+film_told_is(uint32_t key, const PyObject *object, uint64_t stamp)
 {
     const told *set = set_of(key);
 
     for (unsigned way = 0; way < WAYS; way++) {
         if (set[way].key == key) {
-            return set[way].word == object_word(object);
+            return set[way].word == object_word(object, stamp);
         }
     }
     return false;

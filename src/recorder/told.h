@@ -30,12 +30,13 @@ film_told_slot_key(uint64_t frame, uint32_t slot)
     return (uint32_t)(word * UINT64_C(0xff51afd7ed558ccd) >> 32) | 1u;
 }
 
-/* The place now holds `object`; NULL: something that is no object. */
+/* The place now holds `object`; NULL: something that is no object. `stamp`: the serial
+ * of what owns the place, where another owner may come to lie at the same address. */
 void
-film_told_put(uint32_t key, const PyObject *object);
+film_told_put(uint32_t key, const PyObject *object, uint64_t stamp);
 
 bool
-film_told_is(uint32_t key, const PyObject *object);
+film_told_is(uint32_t key, const PyObject *object, uint64_t stamp);
 
 bool
 film_told_begin(void);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/redact.h"
+#include "recorder/attributes.h"
 #include "recorder/session.h"
 #include "recorder/text.h"
 
@@ -124,8 +125,37 @@ film_method_self(PyObject *value)
     return self == NULL || film_value_is_constant(self) ? NULL : self;
 }
 
+/* What a namespace holds under a touch's name. */
 static PyObject *
-resolve_base(film_stack_entry *entry, const film_frame *frame, const film_touch *touch,
+look_up(PyObject *dict, film_touch *touch)
+{
+    const PyDictKeysObject *keys = ((PyDictObject *)dict)->ma_keys;
+    film_pairs pairs;
+    PyObject *value;
+
+    film_pairs_of_dict(dict, &pairs);
+    if (FILM_LIKELY(touch->position < pairs.count && pairs.texts != NULL &&
+                    pairs.values == NULL &&
+                    pairs.texts[touch->position].me_key == touch->name)) {
+        return pairs.texts[touch->position].me_value;
+    }
+    /* A name that is a builtin's: it has come when there are other or more keys. */
+    if (touch->keys == keys && touch->keys_count == pairs.count) {
+        return NULL;
+    }
+    value = film_dict_lookup(dict, touch->name);
+    if (value == NULL) {
+        touch->keys = keys;
+        touch->keys_count = pairs.count;
+        return NULL;
+    }
+    touch->position = film_dict_hint(dict, touch->name, value);
+    touch->position = touch->position < 0 ? 0 : touch->position;
+    return value;
+}
+
+static PyObject *
+resolve_base(film_stack_entry *entry, const film_frame *frame, film_touch *touch,
              film_holder *holder)
 {
     *holder = (film_holder){.entry = entry, .slot = touch->slot};
@@ -140,8 +170,7 @@ resolve_base(film_stack_entry *entry, const film_frame *frame, const film_touch 
         holder->kind = FILM_HOLDER_NAMESPACE;
         holder->owner = film_namespace_of(frame, touch->base);
         holder->name = touch->name;
-        return holder->owner == NULL ? NULL
-                                     : film_dict_lookup(holder->owner, touch->name);
+        return holder->owner == NULL ? NULL : look_up(holder->owner, touch);
     }
 }
 
@@ -152,7 +181,7 @@ film_touch_resolve(film_stack_entry *entry, const film_frame *frame, film_touch 
     PyObject *value = resolve_base(entry, frame, touch, holder);
 
     for (uint32_t index = 0; index < touch->depth && value != NULL; index++) {
-        bool via;
+        film_kept kept;
 
         if (film_value_is_constant(value)) {
             return NULL;
@@ -160,7 +189,7 @@ film_touch_resolve(film_stack_entry *entry, const film_frame *frame, film_touch 
         *holder = (film_holder){.kind = FILM_HOLDER_ATTRIBUTE,
                                 .owner = value,
                                 .name = touch->step[index].name};
-        value = film_attribute_read(&touch->step[index], value, &via);
+        value = film_attribute_read(&touch->step[index], value, &kept);
     }
     return value;
 }

@@ -61,17 +61,16 @@ film_cell_content(PyObject *cell)
                : cell;
 }
 
-/* True for builtin containers and scalars: their methods run no code of the program but
- * that of their items. */
+/* True for builtin containers, classes that are nothing else, and scalars: their
+ * methods run no code of the program but that of their items. */
 static inline bool
 film_value_is_builtin(PyObject *value)
 {
     const PyTypeObject *type = Py_TYPE(value);
 
     return type == &PyList_Type || type == &PyDict_Type || type == &PyUnicode_Type ||
-           type == &PySet_Type || type == &PyTuple_Type || type == &PyBytes_Type ||
-           type == &PyByteArray_Type || type == &PyFrozenSet_Type ||
-           type == &PyLong_Type || type == &PyFloat_Type;
+           type == &PyLong_Type || type == &PyFloat_Type || type == &PyBytes_Type ||
+           film_type_of(Py_TYPE(value))->plain;
 }
 
 /* What a bound method in a variable was taken from (`add = items.append`): calling it

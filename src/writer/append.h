@@ -197,41 +197,71 @@ film_append_line(film_thread *thread, uint32_t offset, bool timed)
     return true;
 }
 
-/* One write: number and form as token.h tells, then its tokens, `length` bytes of them
- * in all (at most FILM_APPEND_TOKENS). It has the time of the row before it. */
-static inline bool
-film_append_set(film_thread *thread, film_set_form form, uint32_t number,
-                const uint8_t *tokens, size_t length)
+/* One write: number and form as token.h tells. Its tokens go to where this returns, at
+ * most FILM_APPEND_TOKENS bytes of them, and film_append_commit(thread, end, 1) ends
+ * the row; nothing else may be appended in between. NULL: as false elsewhere. It has
+ * the time of the row before it. */
+static inline uint8_t *
+film_append_begin_set(film_thread *thread, film_set_form form, uint32_t number)
 {
     uint8_t *to;
 
     if (!film_append_ready(thread)) {
-        return false;
+        return NULL;
     }
     to = film_row_put_tag(thread->cursor, FILM_ROW_SET, 0);
-    to = film_varint_encode(to, (uint64_t)number << FILM_SET_SHIFT | (uint64_t)form);
+    return film_varint_encode(to, (uint64_t)number << FILM_SET_SHIFT | (uint64_t)form);
+}
+
+/* The same with the tokens at hand. */
+static inline bool
+film_append_set(film_thread *thread, film_set_form form, uint32_t number,
+                const uint8_t *tokens, size_t length)
+{
+    uint8_t *to = film_append_begin_set(thread, form, number);
+
+    if (to == NULL) {
+        return false;
+    }
     memcpy(to, tokens, length);
     film_append_commit(thread, to + length, 1);
     return true;
 }
 
-/* `count` tokens (1 to 30) that belong to the next event: a call's arguments in the
- * order of their slots, the value of a return or yield. No event itself; arguments that
- * do not fit one row take several. */
+/* Tokens that belong to the next event: a call's arguments in the order of their slots,
+ * the value of a return or yield. No event itself; arguments that do not fit one row
+ * take several. Their tokens go to where this returns (NULL: as false elsewhere), at
+ * most FILM_APPEND_TOKENS bytes; end_values ends the row. */
+static inline uint8_t *
+film_append_begin_values(film_thread *thread)
+{
+    if (!film_append_ready(thread)) {
+        film_thread_uncount_lost(thread);
+        return NULL;
+    }
+    return thread->cursor + 1;
+}
+
+/* `count` tokens (1 to 30) have been written, up to `end`. */
+static inline void
+film_append_end_values(film_thread *thread, uint32_t count, uint8_t *end)
+{
+    *thread->cursor = (uint8_t)(count << 3 | FILM_ROW_VALUES);
+    film_append_commit(thread, end, 0);
+}
+
+/* The same with the tokens at hand. */
 static inline bool
 film_append_values(film_thread *thread, uint32_t count, const uint8_t *tokens,
                    size_t length)
 {
-    uint8_t *to;
+    uint8_t *to = film_append_begin_values(thread);
 
-    if (!film_append_ready(thread)) {
-        film_thread_uncount_lost(thread);
+    if (to == NULL) {
         return false;
     }
-    to = thread->cursor;
-    *to++ = (uint8_t)(count << 3 | FILM_ROW_VALUES);
     memcpy(to, tokens, length);
-    film_append_commit(thread, to + length, 0);
+    film_append_end_values(thread, count, to + length);
     return true;
 }
 

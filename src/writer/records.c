@@ -248,6 +248,12 @@ film_writer_value_floor(const film_writer *writer)
     return atomic_load_explicit(&writer->log.reuse_floor, memory_order_relaxed);
 }
 
+const _Atomic(uint64_t) *
+film_writer_value_floor_place(const film_writer *writer)
+{
+    return &writer->log.reuse_floor;
+}
+
 static char *
 copy_text(const char *text, size_t length)
 {

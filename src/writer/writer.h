@@ -97,6 +97,10 @@ film_writer_value_record(film_writer *writer, uint32_t type_string, uint32_t fla
 uint64_t
 film_writer_value_floor(const film_writer *writer);
 
+/* Where it is kept, to be read (relaxed) while the writer is open. */
+const _Atomic(uint64_t) *
+film_writer_value_floor_place(const film_writer *writer);
+
 /* Keeps the source text of `file` (the name code records use). With text NULL the
  * sealing thread reads `path` itself, later, outside the GIL. Told twice: kept once. */
 void

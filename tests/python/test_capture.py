@@ -211,8 +211,9 @@ def test_objects(program):
             plain = Plain()
             plain.__dict__
             assert told(plain).content["x"] == 1
-            plain.__dict__ = {"y": 2, 3: 4}
-            assert told(plain).content == {"y": 2, "?": 4}
+            other = Plain()
+            other.__dict__ = {"y": 2, 3: 4}
+            assert told(other).content == {"y": 2, "?": 4}
             many = Plain()
             for index in range(40):
                 setattr(many, f"a{index}", index)

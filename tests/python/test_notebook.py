@@ -119,3 +119,34 @@ def test_in_ipython(runner):
     )
     assert result.rc == 0, result.stderr
     assert "run __main__.f" in result.stdout
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("nbclient") is None, reason="nbclient is not installed"
+)
+def test_in_a_notebook(runner, filmstrip):
+    """A kernel runs the cells, as Jupyter has it."""
+    result = runner.plain(
+        """
+        import nbclient, nbformat
+
+        cells = [
+            "%load_ext filmstrip",
+            "%%film cell.film --level values\\ndef double(n):\\n    return n * 2\\nx = double(21)",
+            "print(x)",
+        ]
+        notebook = nbformat.v4.new_notebook(
+            cells=[nbformat.v4.new_code_cell(cell) for cell in cells]
+        )
+        nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
+        for cell in notebook.cells:
+            for output in cell.outputs:
+                print(output.get("text", ""))
+        """
+    )
+    assert result.rc == 0, result.stderr
+    assert "42" in result.stdout
+    log = filmstrip("log", result.folder / "cell.film")
+    assert (log.rc, log.stderr) == (0, "")
+    assert "run __main__.double(n=21)" in log.stdout
+    assert "upd x -> 42" in log.stdout

@@ -28,22 +28,6 @@ BATCH = 200 if films.SOAK else 25
 FIRST = int(os.environ.get("FILMSTRIP_FIRST_SEED", 0))
 
 
-# Differences that are known and not mended yet, by job; each is expected to differ, so
-# that one which is mended is noticed. (job: since which Python, until which, what it is)
-KNOWN = {
-    "seed:399": ((3, 12), (3, 14), "a store in nested comprehensions of one line"),
-    "seed:494": ((3, 11), (3, 14), "an append within a larger expression is not seen"),
-    "library:argparse": ((3, 14), (3, 14), "the line of a store without a line event"),
-    "library:tokenize": ((3, 11), (3, 11), "a redacted argument"),
-    "trap:namespaces": ((3, 14), (3, 14), "the class dict's own cell"),
-}
-
-
-def is_known(job):
-    since, until, _ = KNOWN.get(job, ((9, 0), (9, 0), ""))
-    return since <= sys.version_info[:2] <= until
-
-
 def perform(folder, jobs, timeout=280):
     """Runs a worker; job -> its answer. A worker that dies fails the job it was at."""
     try:
@@ -111,9 +95,6 @@ def test_generated_programs(first, tmp_path):
     last = min(first + BATCH, FIRST + PROGRAMS)
     jobs = [f"seed:{seed}" for seed in range(first, last)]
     answers = perform(tmp_path, jobs)
-    for job in [job for job in jobs if is_known(job)]:
-        assert answers.pop(job)["difference"], f"{job} is mended: take it off KNOWN"
-        jobs.remove(job)
     why = explain(answers, tmp_path)
     assert not why, why
     counts = totals(answers)
@@ -129,9 +110,6 @@ def test_generated_programs(first, tmp_path):
 def test_the_library_at_work(name, tmp_path):
     answers = perform(tmp_path, [f"library:{name}"])
     why = explain(answers, tmp_path)
-    if is_known(f"library:{name}"):
-        assert why, "it is mended: take it off KNOWN"
-        pytest.xfail(KNOWN[f"library:{name}"][2])
     assert not why, why
     assert totals(answers)["set"] > 20
 
@@ -146,7 +124,4 @@ def test_traps(name, tmp_path):
         pytest.skip(f"not in this Python: {error.msg}")
     answers = perform(tmp_path, [f"file:{path}"])
     why = explain(answers, tmp_path)
-    if is_known(f"trap:{name}"):
-        assert why, "it is mended: take it off KNOWN"
-        pytest.xfail(KNOWN[f"trap:{name}"][2])
     assert not why, f"{why}\n{path.read_text()}"

@@ -66,6 +66,7 @@ def as_film(streams):
             events.append({"kind": "thread_start", "thread": number, "name": thread})
         state = values_compare.State()
         known: dict = {}
+        modules = {i[1] for i in stream if i[0] == "call" and i[2] == "<module>"}
         for item in stream:
             kind, frame, line = item[:3]
             event = {"kind": kind, "thread": number, "frame": frame, "line": line}
@@ -78,10 +79,11 @@ def as_film(streams):
                 event["via"] = item[8].get("via", False)
             elif kind in ("return", "yield"):
                 event["value"] = as_value(item[3])
-            else:
-                known.setdefault(frame, {}).update(item[3])
+            if kind in ("line", "return", "yield"):
+                space = "globals" if frame in modules else frame
+                known.setdefault(frame, {}).update(item[-1])
                 for name, text in known[frame].items():
-                    reference = state.variables[frame].get(name)
+                    reference = state.variables[space].get(name)
                     if text in (None, UNBOUND) or not reference:
                         continue
                     try:
@@ -280,9 +282,7 @@ def test_the_truth_of_a_small_program(tmp_path):
     writes = [
         (item[0], item[3], item[4] or item[7][1], item[5] and item[5][1])
         for item in stream
-        if item[0] in ("set", "delete")
-        and item[1] == main
-        and not item[8].get("optional")
+        if item[0] in ("set", "delete") and item[1] == main
     ]
     loop = [("set", "local", "i", "1"), ("set", "local", "i", "2")]
     if sys.version_info < (3, 12):
@@ -298,6 +298,7 @@ def test_the_truth_of_a_small_program(tmp_path):
         ("delete", "item", "0", None),
         ("set", "local", "error", None),
         ("set", "local", "z", "1"),
+        ("set", "local", "error", "None"),
         ("delete", "local", "error", None),
         ("set", "local", "x", "2"),
         ("set", "local", "x", "3"),

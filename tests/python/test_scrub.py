@@ -238,11 +238,66 @@ def test_wrong_use(film):
     assert result.rc == 2 and out.read_text() == "mine"
 
 
-def test_a_recording_that_was_not_closed(runner):
+KILLED = """
+import os, sys, threading
+def give_customer(): return "".join(reversed("{secret}"))
+def use(n):
+    customer = give_customer()
+    table = {{"customer": customer, "n": n, "text": "a longer text, number %d" % n}}
+    table["n"] += 1
+    return table
+def work(n):
+    for i in range(n): use(i)
+n = int(sys.argv[1])
+other = threading.Thread(target=work, args=(n,))
+other.start()
+work(n)
+other.join()
+os.kill(os.getpid(), 9)
+"""
+
+
+# All of it in windows; most of it in chunks.
+@pytest.mark.parametrize("rounds", [3, 5000])
+@pytest.mark.parametrize("level", ["values", "calls"])
+def test_a_recording_that_was_not_closed(runner, rounds, level):
     result = runner.record(
-        "import os\ndef f(): pass\nf()\nos.kill(os.getpid(), 9)\n",
-        options=["--level", "values"],
+        KILLED.format(secret=SECRET[::-1]), str(rounds), options=["--level", level]
     )
-    done, clean = scrub(result.film)
-    assert done.rc == 2 and "closed" in done.stderr
-    assert not clean.exists()
+    before = dump_events(result.film)
+    assert len(before) > 20 * rounds or level == "calls"
+    done, clean = scrub(result.film, "--pattern", "matches nothing at all")
+    assert (done.rc, done.stderr) == (0, "")
+    assert dump_events(clean) == before
+    assert (
+        run_program("report", clean).stdout == run_program("report", result.film).stdout
+    )
+    assert "died before it closed" in run_program("check", clean).stdout
+    done, clean = scrub(result.film, "--name", "*customer*", "--force")
+    assert (done.rc, done.stderr) == (0, "")
+    assert SECRET.encode() not in clean.read_bytes()
+    after = dump_events(clean)
+    assert SECRET not in str(after)
+    assert [event["kind"] for event in after] == [event["kind"] for event in before]
+
+
+def test_a_recording_that_is_damaged(film):
+    with film.open("r+b") as file:
+        file.seek(film.stat().st_size // 2)
+        file.write(b"\xff" * 64)
+    done, clean = scrub(film)
+    assert done.rc == 2 and not clean.exists()
+    assert "is damaged" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_a_recording_that_is_being_written(runner):
+    result = runner.plain(
+        """
+        import filmstrip, subprocess, os
+        program = os.path.join(os.path.dirname(filmstrip.__file__), "bin", "filmstrip")
+        with filmstrip.record("a.film"):
+            done = subprocess.run([program, "scrub", "a.film", "b.film"])
+        print(done.returncode)
+        """
+    )
+    assert result.stdout == "2\n" and "still being written" in result.stderr

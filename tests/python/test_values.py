@@ -2,61 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import textwrap
 
 import pytest
 
-
-def shown(value):
-    """Without the serials of instances."""
-    return re.sub(r" #\d+>", ">", value["text"])
-
-
-def owner_of(event):
-    return event["owner"]["type"]
-
-
-def story(events, skip=("line", "thread_start", "thread_end")):
-    """One short text an event."""
-    functions, told = {}, []
-    for event in events:
-        kind = event["kind"]
-        if kind == "call":
-            functions[event["frame"]] = event["function"].split(".", 1)[1]
-        if kind in skip:
-            continue
-        where = functions.get(event.get("frame"), "?")
-        if kind == "call":
-            given = ", ".join(
-                f"{k}={shown(v)}" for k, v in event.get("args", {}).items()
-            )
-            told.append(f"{where}({given})")
-        elif kind in ("set", "delete"):
-            scope = event["scope"]
-            if scope == "attribute":
-                name = f"{owner_of(event)}.{event['name']}"
-            elif scope == "item":
-                name = f"{owner_of(event)}[{shown(event['key'])}]"
-            elif scope in ("global", "class", "nonlocal"):
-                name = f"{scope} {event['name']}"
-            else:
-                name = event["name"]
-            via = " via" if event.get("via") else ""
-            if kind == "set":
-                told.append(f"{where}: {name} = {shown(event['value'])}{via}")
-            else:
-                told.append(f"{where}: del {name}{via}")
-        elif kind == "change":
-            told.append(
-                f"{where}: change {event['length_before']} {shown(event['value'])}"
-            )
-        elif kind in ("return", "yield"):
-            told.append(f"{where} {kind} {shown(event['value'])}")
-        else:
-            told.append(f"{where} {kind}")
-    return told
+from stories import story
 
 
 @pytest.fixture
@@ -618,3 +569,33 @@ def test_unknown_edges(runner, dump):
         "jumped: z = 5",
         "jumped return 2",
     ]
+
+
+def test_floats_read_as_python_writes_them(runner, dump):
+    """Every power of two with its neighbours, where there is more room above than
+    below, and numbers of every size."""
+    program = """
+        import math, random
+        numbers = [0.0, -0.0, math.inf, -math.inf, math.nan, 1e16, 1e22, 1e23, 5e-324]
+        numbers += [1e15, 123456789012345.6, 2**53, 2.0**53 + 2, 0.1, 1 / 3, 9e-5, 1e-4]
+        for power in range(-1074, 1024):
+            number = math.ldexp(1.0, power)
+            numbers += [number, math.nextafter(number, 0), math.nextafter(number, 2e308)]
+        pick = random.Random(1)
+        numbers += [pick.uniform(0.5, 1) * 10.0 ** pick.randint(-307, 308) for _ in range(2000)]
+        numbers += [pick.randint(1, 9999) / 10 ** pick.randint(0, 8) for _ in range(2000)]
+        def main():
+            for number in numbers:
+                told = float(number)
+                print(repr(told))
+        main()
+    """
+    result = runner.record(program, options=["--level", "values"])
+    events = dump(result.film)
+    told = [
+        event["value"]["text"]
+        for event in events
+        if event["kind"] == "set" and event["name"] == "told"
+    ]
+    assert len(told) > 10_000
+    assert told == result.stdout.split()

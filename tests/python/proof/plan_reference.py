@@ -6,6 +6,8 @@ Slow and simple: lists of writes are tuples, instructions come from dis. It shar
 - a point lies at a store in doubt (two paths with different writes meet, or a write
   would hide one that waits), at LOAD_FAST_AND_CLEAR and MAKE_CELL of a slot that waits,
   at an instruction that runs code while a write waits which that code could overwrite,
+  at an instruction that may change in place what a write that waits has stored (or that
+  write, if a region begins with it, is read off the stack there),
   at a store that must be read off the stack, and where lists or regions grow too long;
 - with EXTENDED_ARG a point lies at the first of them.
 
@@ -112,6 +114,27 @@ WRITERS = set(
     "add append appendleft clear discard extend extendleft insert pop popitem popleft "
     "remove reverse rotate setdefault sort update".split()
 )
+
+
+READERS = set(
+    "bit_length capitalize center copy count decode difference encode endswith find "
+    "format get index intersection isalnum isalpha isdigit isdisjoint isidentifier "
+    "islower isnumeric isspace issubset issuperset isupper items join keys ljust lower "
+    "lstrip partition replace rfind rindex rjust rpartition rsplit rstrip split "
+    "splitlines startswith strip swapcase title translate union upper values zfill".split()
+)
+CHANGES = {
+    *("CALL", "CALL_KW", "CALL_FUNCTION_EX", "WITH_EXCEPT_START", "BEFORE_WITH"),
+    *("BEFORE_ASYNC_WITH", "LOAD_SPECIAL", "SEND", "STORE_SUBSCR", "STORE_SLICE"),
+    "DELETE_SUBSCR",
+}
+STORED_VALUES = {"fast", "cell", "global", "name", "attribute"}
+
+
+def is_method(i: dis.Instruction) -> bool:
+    return i.opname == "LOAD_METHOD" or (
+        i.opname == "LOAD_ATTR" and not OLD and (i.arg or 0) & 1 == 1
+    )
 
 
 def stored(i: dis.Instruction) -> list[Write]:
@@ -331,8 +354,9 @@ class Planner:
 
     def find_writes(self) -> None:
         names = set(self.code.co_varnames) | set(self.code.co_cellvars)
-        slots = len(names) + len(self.code.co_freevars)
+        self.slots = slots = len(names) + len(self.code.co_freevars)
         depth = depths(self.code, self.ins, self.following, self.handler_depth)
+        self.depth = depth
         self.ops: dict[int, list[Write]] = {}
         self.before: dict[int, Write] = {}
         stack_kinds = {
@@ -357,6 +381,71 @@ class Planner:
                 self.before[self.first_prefix(o)] = (stack_kinds[i.opname], top, name)
             if writes:
                 self.ops[o] = writes
+
+    def find_constants(self) -> None:
+        """Stores of what was loaded right before as a constant."""
+        loads = ("LOAD_CONST", "LOAD_SMALL_INT", "LOAD_COMMON_CONSTANT")
+        self.constant = set()
+        for o, writes in self.ops.items():
+            previous = self.previous(o)
+            if previous is not None and previous.opname in loads:
+                if writes[0][0] != "attribute":
+                    self.constant.add(o)
+
+    def called_method(self, x: int) -> str | None:
+        """The name of the method that the CALL at `x` calls, in straight code."""
+        i = self.at[x]
+        if i.opname not in ("CALL", "CALL_KW") or x not in self.depth:
+            return None
+        above = 0 if OLD else (i.arg or 0) + (i.opname == "CALL_KW")
+        wanted = self.depth[x] - above - 2
+        for k in range(self.number[x] - 1, -1, -1):
+            before = self.ins[k]
+            depth = self.depth.get(before.offset, -1)
+            if is_method(before) and depth - 1 == wanted:
+                return str(before.argval)
+            if depth >= 0 and depth <= wanted and before.opname != "EXTENDED_ARG":
+                return None
+        return None
+
+    def may_change(self, x: int) -> bool:
+        i = self.at[x]
+        if i.opname == "PRECALL":
+            x += 2 * (1 + self.caches(x))
+            i = self.at[x]
+        if i.opname == "BINARY_OP":
+            return 13 <= (i.arg or 0) <= 25
+        return i.opname in CHANGES and self.called_method(x) not in READERS
+
+    def caches(self, x: int) -> int:
+        k = self.number[x]
+        return (self.ins[k + 1].offset - x) // 2 - 1
+
+    def stops_for_change(self, p: int, x: int, s: State) -> bool:
+        """True when what a write that waits has stored may be changed here. Where the
+        region begins with that write it is read off the stack: self.again."""
+        waiting = [
+            o
+            for a, o in s
+            if a[0] in STORED_VALUES
+            and o not in self.constant
+            and o not in self.restoring
+        ]
+        if not waiting or not self.may_change(x):
+            return False
+        store = p
+        while self.at[store].opname == "EXTENDED_ARG":
+            store += 2
+        if (
+            p in self.points
+            and p not in self.before
+            and [o for _, o in s] == [store]
+            and s[0][0][0] == "fast"
+        ):
+            self.before[p] = ("stack fast", self.slots + self.depth[store], None)
+            self.again = True
+            del self.ops[store]
+        return True
 
     def let_go_changed(self) -> set[int]:
         """Stores to a variable whose object a method of this line may have changed."""
@@ -447,6 +536,10 @@ class Planner:
             i, s = self.at[x], states[x]
             if self.must_stop(x, s):
                 stop_at(x)
+            elif self.stops_for_change(p, x, s):
+                if self.again:
+                    return None
+                stop_at(x)
             else:
                 for op in self.ops.get(x, ()):
                     s = (*s, (op, x))
@@ -470,14 +563,30 @@ class Planner:
             starts |= {i.argval for i in self.ins if i.opname == "SEND"}
         starts |= {i.offset for i in self.ins if i.opname == "RESUME"}
         self.points = set(self.before) | self.let_go_changed()
+        self.find_constants()
+        cleared = {
+            (i.argval, i.positions)
+            for i in self.ins
+            if i.opname == "LOAD_FAST_AND_CLEAR"
+        }
+        self.restoring = {
+            i.offset for i in self.ins if (i.argval, i.positions) in cleared
+        } | {
+            o
+            for o, writes in self.ops.items()
+            if (writes[0][2] or "").startswith("__") and writes[0][0] == "name"
+        }
         self.order = sorted(starts)
         regions: dict[int, Region] = {}
         while True:
             self.fresh: set[int] = set()
+            self.again = False
+            again = False
             for p in self.order:  # grows while it is walked
                 if p not in regions and (region := self.flow(p)) is not None:
                     regions[p] = region
-            if not self.fresh:
+                again, self.again = again or self.again, False
+            if not self.fresh and not again:
                 break
             for p in list(regions):
                 if (set(regions[p].states) - {p}) & self.fresh:

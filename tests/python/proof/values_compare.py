@@ -13,7 +13,6 @@ import re
 UNBOUND = "<unbound>"
 NOT_RECORDED = "<not recorded>"
 COMPARED = ("call", "line", "set", "delete", "return", "yield")
-COMPILERS_NAMES = {"__classdict__", "__conditional_annotations__", "__classdictcell__"}
 NAMES = {
     "deque": collections.deque,
     "frozenset": frozenset,
@@ -73,8 +72,6 @@ def film_streams(events):
             stream.append(["line", frame, event["line"]])
         elif kind in ("set", "delete"):
             name = event.get("name")
-            if name is not None and (name.startswith(".") or name in COMPILERS_NAMES):
-                continue
             marks = {"via": True} if event.get("via") else {}
             stream.append(
                 [
@@ -117,6 +114,7 @@ class Identities:
         self.object_of = {}
         self.serials = collections.defaultdict(set)
         self.learned = []  # since the last keep
+        self.secrets = set()  # taken out by their name, so everywhere from then on
 
     def check(self, serial, identity):
         if serial is None or identity is None:
@@ -152,30 +150,21 @@ def differs(model, value, identities, content=True, name=None):
     if text == UNBOUND:
         return None if value.get("text") == NOT_RECORDED else "it was unbound"
     if value.get("redacted"):
-        return None if hidden(name) else "redacted"
+        if hidden(name):
+            identities.secrets.add((kind, text))
+        return None if (kind, text) in identities.secrets else "redacted"
     if value.get("text") == NOT_RECORDED:
         return "not recorded"
     if short(value.get("type")) != short(kind):
         return f"type {value.get('type')} for {kind}"
     if content and not value.get("cut"):
-        if text is not None and plain_text(value.get("text")) != plain_text(text):
+        if text is not None and not same_text(text, value.get("text") or ""):
             return f"{value.get('text')} for {text}"
         if length is not None and value.get("length", length) != length:
             return f"length {value.get('length')} for {length}"
     elif content and text is not None:
         return f"cut for {text}"
     return identities.check(value.get("object"), identity)
-
-
-def is_late(model, value, identities):
-    """A container is read when its line ends: it may have been changed by then, where
-    the line goes on after the store. What the state at the next line shows is right."""
-    return (
-        value is not None
-        and value.get("object") is not None
-        and short(value.get("type")) in (*SEQUENCES, "dict", "bytearray")
-        and differs(model, value, identities, content=False) is None
-    )
 
 
 def item_differs(model, item, identities):
@@ -212,9 +201,6 @@ def event_differs(model, item, identities):
     if model[3:5] != item[3:5]:
         return "another variable"
     why = differs(model[5], item[5], identities, name=model[4])
-    if why and kind == "set" and is_late(model[5], item[5], identities):
-        item[8]["late"] = True
-        why = None
     # What a property or a __setattr__ took may be told without its value: it is the
     # argument of a method that is recorded itself.
     if why == "not recorded" and model[8].get("via") and item[8].get("via"):
@@ -255,15 +241,27 @@ class State:
             return ("text", None if value.get("cut") else value.get("text"))
         kind = short(value.get("type"))
         if kind not in SEQUENCES and kind not in ("dict", "bytearray"):
-            self.objects[serial] = None
+            self.instance(serial, kind, value)
         elif value.get("cut") or "items" in value or not is_name(value.get("text")):
             self.objects[serial] = self.content(kind, value)
         return ("object", serial)
 
+    def instance(self, serial, kind, value):
+        """Its attributes, where they are told; those told before stay."""
+        told = value.get("first", value.get("items"))
+        if isinstance(told, dict) and not value.get("cut"):
+            attributes = {name: self.reference(v) for name, v in told.items()}
+            self.objects[serial] = ("instance", attributes, kind)
+        else:
+            self.objects.setdefault(serial, None)
+
     def content(self, kind, value):
-        if value.get("cut"):
-            return None
         items = value.get("items")
+        if value.get("cut") and (items is None or len(items) != value.get("length")):
+            for item in items or ():
+                for part in item if kind == "dict" else (item,):
+                    self.reference(part)
+            return None
         if items is not None:
             if kind == "dict":
                 pairs = [(self.reference(key), self.reference(v)) for key, v in items]
@@ -304,6 +302,12 @@ class State:
                 for k, v in content[1]
             ]
             return "{" + ", ".join(pairs) + "}"
+        if kind == "instance":
+            pairs = [
+                f"{name}={self.text_of(content[1][name], depth - 1)}"
+                for name in sorted(content[1])
+            ]
+            return f"<{content[2]} {', '.join(pairs)}>"
         items = [self.text_of(item, depth - 1) for item in content[1]]
         return in_brackets(kind, items)
 
@@ -326,11 +330,19 @@ class State:
     def write(self, item):
         kind, frame, _, scope, name, value, owner, key, marks = item
         reference = None if kind == "delete" else self.reference(value)
-        if scope in ("local", "nonlocal"):
+        if scope in ("local", "nonlocal", "global"):
+            space = self.variables["globals" if scope == "global" else frame]
             if reference is None:
-                self.variables[frame].pop(name, None)
+                space.pop(name, None)
             else:
-                self.variables[frame][name] = reference
+                space[name] = reference
+        elif scope == "attribute" and not marks.get("via"):
+            content = self.objects.get((owner or {}).get("object"))
+            if content is not None and content[0] == "instance":
+                if reference is None:
+                    content[1].pop(name, None)
+                else:
+                    content[1][name] = reference
         elif scope == "item" and not marks.get("via"):
             serial = (owner or {}).get("object")
             if self.objects.get(serial) is not None:
@@ -402,6 +414,15 @@ def is_name(text):
     return text is not None and text.startswith("<") and text.endswith(">")
 
 
+def references_in(content):
+    kind, what = content[:2]
+    if kind == "bytearray":
+        return []
+    if kind == "dict":
+        return [part for pair in what for part in pair]
+    return list(what.values() if kind == "instance" else what)
+
+
 def in_literal(value):
     """repr, with a set's items in its order and as values_truth tells them."""
     kind = type(value).__name__
@@ -463,6 +484,7 @@ class Walk:
         self.identities, self.state, self.states = identities, state, states
         self.place = self.found = 0
         self.model_locals = collections.defaultdict(dict)
+        self.modules = {i[1] for i in model if i[0] == "call" and i[2] == "<module>"}
         self.done = set()
         self.loose = []
         self.opened = collections.defaultdict(list)
@@ -518,25 +540,17 @@ class Walk:
                 self.done.add(loose)
                 self.matched(model[loose], item)
                 continue
-            if self.place < len(model) and self.is_optional(model[self.place]):
-                self.advance()
-                continue
             raise Difference(why)
         while self.place < len(model):
-            if self.place not in self.done and not self.is_optional(model[self.place]):
+            if self.place not in self.done:
                 raise Difference("the film has ended")
             self.place += 1
 
-    def is_optional(self, item):
-        return item[0] in ("set", "delete") and item[8].get("optional")
-
     def matched(self, model, item):
         self.compared[item[0]] += 1
-        if len(item) > 8 and item[8].get("late"):
-            self.compared["late"] += 1
         self.state.apply(item)
         self.found += 1
-        if item[0] == "line" and self.states:
+        if item[0] in ("line", "return", "yield") and self.states:
             self.compare_states(model)
 
     def change(self, item):
@@ -546,10 +560,9 @@ class Walk:
         before = None
         content = self.state.objects.get(serial)
         flat = content is not None and all(
-            form == "text"
-            for entry in (content[1] if content[0] != "bytearray" else ())
-            for form, _ in (entry if content[0] == "dict" else (entry,))
+            form == "text" for form, _ in references_in(content)
         )
+        flat = flat and all(text is not None for _, text in references_in(content))
         if flat:
             before = self.state.text_of(("object", serial))
             length = event.get("length_before")
@@ -566,8 +579,9 @@ class Walk:
     def compare_states(self, model):
         frame = model[1]
         known = self.model_locals[frame]
-        known.update(model[3])
-        variables = self.state.variables[frame]
+        known.update(model[-1])
+        space = "globals" if frame in self.modules else frame
+        variables = self.state.variables[space]
         for name, text in known.items():
             if hidden(name):
                 continue

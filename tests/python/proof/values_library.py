@@ -315,7 +315,7 @@ def compare(name, folder, film):
 
     bare = work()
     bare = work()  # with the library's caches as warm as in what follows
-    truth = values_truth.make_truth(path)
+    truth = values_truth.make_truth(path, deep=False)
     truth.start()
     try:
         under_truth = work()

@@ -473,6 +473,26 @@ TRAPS = {
             try: h()
             except (NameError, IndexError): pass
         """,
+    "generators_die_in_a_reraise": """
+        def numbers(n):
+            try:
+                for i in range(n): yield i
+            finally: k = n
+        class M:
+            def __enter__(self): return 1
+            def __exit__(self, *a): v = 1
+        def fails(n): raise ValueError(n)
+        def f(l):
+            try:
+                for x in numbers(3):
+                    with M():
+                        b = 1; b = fails(1)
+                        c = 2
+            except ValueError as z:
+                G = 256; fails(l.append(3)); l[0] = 5
+        try: f([1])
+        except ValueError: pass
+        """,
     "left_by_reraise": """
         def f(d):
             try:
@@ -499,5 +519,84 @@ TRAPS = {
             a += 1
             del m
         exec("q = 1; r = [q]; r.append(2)")
+        """,
+    "changes_within_calls": """
+        class K:
+            def __init__(self, v): self.v = v
+            def __lt__(self, o): return self.v < o.v
+        def key(v): return v
+        def look(): return 1
+        def f():
+            l = [3, 1, 2]
+            l.sort(key=K)
+            m = [3, 1, 2]
+            m.sort(key=key)
+            s = []
+            s.extend(map(K, [1])); look(); s.append(2); look()
+            d = {}
+            d.setdefault(1, K(2)); K(d.pop(1)); key(l.pop())
+            return l
+        f()
+        """,
+    "namespaces_at_one_address": """
+        def f():
+            for i in range(5):
+                exec(compile("x = [i]; x.append(1)", __file__, "exec"), {"i": i})
+                class C: x = [i]; x.append(2)
+        f()
+        """,
+    "comprehensions_at_one_address": """
+        def f():
+            a = [len(k) for k in ([1] for _ in range(3))]
+            for i in range(4): b = [len(k) for k in ([i, j] for j in range(3))]
+            c = {len(k) for k in map(list, ("a", "b"))}; d = [k for k in ([i] for _ in (1, 2))]
+            return b
+        f(); f()
+        """,
+    "stored_and_changed": """
+        def f(n):
+            a = [n]; a.append(1); b = a; b += [2]; c = [x.append(3) for x in ([1], [2])]
+            for d in ([1], [2]): d.append(4); d.sort()
+            if (e := {}) is not None: e.update(k=1); e.setdefault("z", []).append(1)
+            g, h = [1], [2]; g.extend(h); h.clear(); i = [j := [0], j.append(1)]
+            with open(__file__) as k, open(__file__) as m: o = [k.mode]; o.pop()
+            return [p.pop() for p in ([1], [2, 3]) if p.append(5) is None]
+        f(1)
+        q = [1]; q.append(2); r = q; r.clear()
+        class C: s = [1]; s.append(2)
+        """,
+    "keys_of_every_kind": """
+        class K:
+            def __init__(self, n): self.n = n
+            def __hash__(self): return 1
+            def __eq__(self, o): return self.n == o.n
+        def f(key):
+            d = {"k": 1}
+            d[key] = 2
+            del d["k"]
+            d.clear()
+            d[key] = [3]
+            d[key].append(4)
+            d.pop(key)
+            return d
+        for k in (frozenset((1,)), (1, (2, 3)), K(1), None, 1.5, f, frozenset((f,))): f(k)
+        """,
+    "held_by_two": """
+        class O: pass
+        def f(d):
+            for i in range(2):
+                pass; z = {k: v for k, v in d.items()}
+            d.setdefault("n", [0])[0] = 3
+            o = O(); p = O(); o.l = p.l = d["n"]
+            p.l = o.l = None
+            e = d["n"]
+            e.append(1)
+            o.l = p.l = [1]
+            o.l = None
+            p.l.append(2)
+            return d
+        f({"k": 1, "n": [1]})
+        l = [1]; z = l; z = 1
+        l.append(2)
         """,
 }

@@ -14,17 +14,22 @@ A stream, one for each thread by its name, is a list of items:
     ["line", frame, line, {local: text, or None for one that is no literal, or UNBOUND}]
     ["set", frame, line, scope, name, value, owner, key, marks]
     ["delete", frame, line, scope, name, None, owner, key, marks]
-    ["return", frame, line, value]   ["yield", frame, line, value]
+    ["return", frame, line, value, states]   ["yield", frame, line, value, states]
 
-A line's locals are those that changed since the frame's last line. A value is
+A line's locals (and the states of a return or yield) are those that changed since the
+frame's last line; those of a module also its globals. A value is
 [type, text, length, identity]: text is the literal of a scalar or of a container of
 scalars, else None; identity is the number of a container or instance, else None.
 Numbers are never given twice as long as `keep` holds: then every object lives on, so a
 program that looks at deaths must have it off, and identities are not told.
-Marks: "optional" (the compiler's own store, which the source does not show, or one to a
-slice of a container, which a film tells as a change of it), "via" (a
-property, a __setattr__, a __setitem__ took it), "since": index in the stream from which
-on it may be told (code of the program ran within the store).
+Marks: "via" (a property, a __setattr__, a __setitem__ took it), "since": index in the
+stream from which on it may be told (code of the program ran within the store).
+
+Left out, because the source does not show them: what an inlined comprehension gives back
+to the variables it used, names the compiler writes into a class, items of
+__annotations__ and those that `case {**rest}` takes off its dict. A store to a slice of
+a builtin container is left out too: a film tells it as a change of the container, which
+the states prove.
 """
 
 import collections
@@ -36,18 +41,20 @@ import types
 
 UNBOUND = "<unbound>"
 ITEMS, DEPTH, TEXT_BYTES = 32, 3, 256
+PROGRAM = "generated"  # its module
 VERSION = sys.version_info[:2]
 
 SCALARS = (type(None), bool, int, float, complex, str, bytes)
 SEQUENCES = (list, tuple, set, frozenset, collections.deque)
 CONTAINERS = (*SEQUENCES, dict, bytearray)
 # What the compiler writes for itself; readers never see them.
-COMPILERS_NAMES = {"__classdict__", "__conditional_annotations__", "__classdictcell__"}
-# What it writes into a class: it may be told, and need not be.
-OF_CLASSES = {
-    *("__module__", "__qualname__", "__firstlineno__", "__static_attributes__"),
-    *("__classcell__", "__type_params__", "__annotate__", "__annotate_func__"),
+COMPILERS_NAMES = {
+    *("__classdict__", "__conditional_annotations__", "__classdictcell__"),
+    *("__firstlineno__", "__static_attributes__", "__classcell__"),
+    *("__type_params__", "__annotate__", "__annotate_func__"),
 }
+# What it writes first of all into a class; the program may write them, too.
+OF_CLASSES = {"__module__", "__qualname__"}
 
 
 # --- values ------------------------------------------------------------------------
@@ -57,8 +64,9 @@ def type_name(value):
     return type.__dict__["__qualname__"].__get__(type(value))
 
 
-def literal(value, depth=DEPTH):
-    """Its Python literal; None where it is not one, or beyond the limits."""
+def literal(value, depth=DEPTH, instances=False):
+    """Its Python literal; None where it is not one, or beyond the limits. Instances of
+    the program's own classes are literals only where they are asked for."""
     kind = type(value)
     if kind in SCALARS:
         if kind is str and len(value.encode("utf-8", "surrogatepass")) > TEXT_BYTES:
@@ -68,19 +76,23 @@ def literal(value, depth=DEPTH):
         if kind is int and value.bit_length() > 14_000:  # int's own limit of digits
             return None
         return repr(value)
-    if depth == 0 or kind not in CONTAINERS or len(value) > ITEMS:
+    if depth == 0:
+        return None
+    if kind not in CONTAINERS:
+        return of_instance(value, kind, depth) if instances else None
+    if len(value) > ITEMS:
         return None
     if kind is bytearray:
         return repr(value)
     if kind is dict:
         pairs = [
-            (literal(key, depth - 1), literal(item, depth - 1))
+            (literal(key, depth - 1), literal(item, depth - 1, instances))
             for key, item in value.items()
         ]
         if any(k is None or v is None for k, v in pairs):
             return None
         return "{" + ", ".join(f"{k}: {v}" for k, v in pairs) + "}"
-    items = [literal(item, depth - 1) for item in value]
+    items = [literal(item, depth - 1, instances) for item in value]
     if any(item is None for item in items):
         return None
     text = ", ".join(items)
@@ -93,6 +105,37 @@ def literal(value, depth=DEPTH):
     if kind is frozenset:
         return f"frozenset({{{text}}})" if items else "frozenset()"
     return f"deque([{text}])"  # its limit is no content
+
+
+def of_instance(value, kind, depth):
+    """<Kind x=1, y=2> for an instance of a class of the program's that holds nothing
+    else, else None."""
+    names = {}
+    if kind is object:
+        return None
+    for base in type.__dict__["__mro__"].__get__(kind):
+        space = type.__dict__["__dict__"].__get__(base)
+        if base is object:
+            continue
+        if space.get("__module__") != PROGRAM:
+            return None
+        for name, member in space.items():
+            if type(member) is types.MemberDescriptorType:
+                try:
+                    names[name] = member.__get__(value)
+                except AttributeError:
+                    pass
+            elif name == "__dict__" and type(member) is types.GetSetDescriptorType:
+                names |= member.__get__(value)
+    if len(names) > ITEMS:
+        return None
+    texts = []
+    for name in sorted(names):
+        text = literal(names[name], depth - 1, True)
+        if text is None:
+            return None
+        texts.append(f"{name}={text}")
+    return f"<{type_name(value).rpartition('.')[2]} {', '.join(texts)}>"
 
 
 LIVING = (
@@ -204,9 +247,9 @@ def source_segment(lines, positions):
 class Store:
     """One storing instruction."""
 
-    __slots__ = ("offset", "opname", "names", "slots", "depth", "line", "optional")
+    __slots__ = ("offset", "opname", "names", "slots", "depth", "line", "hidden")
 
-    def __init__(self, instruction, depth, lines, next_one):
+    def __init__(self, instruction, depth, lines, given_back):
         self.offset = instruction.offset
         self.opname = name = instruction.opname
         self.depth = depth
@@ -220,24 +263,13 @@ class Store:
             self.slots = [instruction.arg >> 4, instruction.arg & 15]
         else:
             self.names, self.slots = [value], [instruction.arg]
-        segment = source_segment(lines, positions).strip()
-        # An inlined comprehension puts back what its variable's slot held before; the
-        # end of `except ... as e` is `e = None; del e`.
-        restores = (
-            name in LOCAL_STORES
-            and segment[:1] in ("[", "{", "(")
-            and " for " in segment
-        )
-        clears = (
-            next_one is not None
-            and name.startswith("STORE")
-            and next_one.opname == name.replace("STORE", "DELETE")
-            and next_one.argval == value
-            and next_one.positions == positions
-        )
+        # An inlined comprehension puts back what its variable's slot held before.
+        restores = name in LOCAL_STORES and (value, positions) in given_back
         # `case {"k": x, **rest}` deletes the keys it has matched from a dict of its own.
-        matches = name == "DELETE_SUBSCR" and not segment.endswith("]")
-        self.optional = restores or clears or matches
+        matches = name == "DELETE_SUBSCR" and not source_segment(
+            lines, positions
+        ).strip().endswith("]")
+        self.hidden = restores or matches
 
 
 class Code:
@@ -248,28 +280,36 @@ class Code:
         depths = stack_depths(code, instructions)
         self.code = code
         self.stores = {}
+        self.is_class = code.co_flags & 0x3 == 0 and code.co_name != "<module>"
+        given_back = {
+            (instruction.argval, instruction.positions)
+            for instruction in instructions
+            if instruction.opname == "LOAD_FAST_AND_CLEAR"
+        }
+        seen = set()  # names the compiler has written into the class
         for index, instruction in enumerate(instructions):
-            if instruction.opname in STORES:
-                depth = depths.get(instruction.offset)
-                following = (
-                    instructions[index + 1] if index + 1 < len(instructions) else None
-                )
-                store = Store(instruction, depth, lines, following)
-                if instruction.opname == "STORE_SUBSCR" and index > 1:
-                    # `x: int` at a module's or a class's level.
-                    owner = instructions[index - 2].argval
-                    store.optional |= owner == "__annotations__"
-                self.stores[instruction.offset] = store
-                # 3.11 tells of the first EXTENDED_ARG only, not of what it extends.
-                before = index - 1
-                while VERSION < (3, 12) and before >= 0:
-                    if instructions[before].opname != "EXTENDED_ARG":
-                        break
-                    self.stores[instructions[before].offset] = store
-                    before -= 1
+            if instruction.opname not in STORES:
+                continue
+            depth = depths.get(instruction.offset)
+            store = Store(instruction, depth, lines, given_back)
+            if instruction.opname == "STORE_SUBSCR" and index > 1:
+                # `x: int` at a module's or a class's level.
+                owner = instructions[index - 2].argval
+                store.hidden |= owner == "__annotations__"
+            if instruction.opname == "STORE_NAME" and self.is_class:
+                name = instruction.argval
+                store.hidden |= name in OF_CLASSES and name not in seen
+                seen.add(name)
+            self.stores[instruction.offset] = store
+            # 3.11 tells of the first EXTENDED_ARG only, not of what it extends.
+            before = index - 1
+            while VERSION < (3, 12) and before >= 0:
+                if instructions[before].opname != "EXTENDED_ARG":
+                    break
+                self.stores[instructions[before].offset] = store
+                before -= 1
         cells = [name for name in code.co_cellvars if name not in code.co_varnames]
         self.locals = len(code.co_varnames) + len(cells) + len(code.co_freevars)
-        self.is_class = code.co_flags & 0x3 == 0 and code.co_name != "<module>"
         count = (
             code.co_argcount
             + code.co_kwonlyargcount
@@ -278,11 +318,7 @@ class Code:
         )
         self.arguments = code.co_varnames[:count]
         held = set(code.co_cellvars) | set(code.co_freevars)
-        cleared = {
-            instruction.argval
-            for instruction in instructions
-            if instruction.opname == "LOAD_FAST_AND_CLEAR"
-        }
+        cleared = {name for name, _ in given_back}
         # Plain locals: those whose state at each line is compared.
         self.plain = [
             (slot, name)
@@ -361,8 +397,11 @@ def took_over(owner, name, deleting):
 
 
 class Truth:
-    def __init__(self, filename, keep=True, states=True):
+    def __init__(self, filename, keep=True, states=True, deep=True):
+        """deep: the states hold instances and globals too. Not where code that is not
+        recorded writes those."""
         self.filename = filename
+        self.deep = deep
         self.states = states
         try:
             with open(filename, encoding="utf-8") as file:
@@ -375,6 +414,7 @@ class Truth:
         self.pending = {}  # id of a frame object -> store that is being executed
         self.frames = {}  # id of a frame object -> its name
         self.told = {}  # id of a frame object -> locals at its last line
+        self.written = {}  # names of globals that its code has written
         self.calls = collections.Counter()
 
     def stream(self):
@@ -403,10 +443,13 @@ class Truth:
         self.told.pop(key, None)
         facts = self.facts(frame.f_code)
         base = base_of(frame)
-        arguments = {
-            name: self.values.tell(unwrapped(read(base, slot)))
-            for slot, name in enumerate(facts.arguments)
-        }
+        arguments = {}
+        for slot, name in enumerate(facts.arguments):
+            value = read(base, slot)
+            if name in facts.code.co_cellvars:
+                value = unwrapped(value)
+            arguments[name] = self.values.tell(value)
+            del value
         stream.append(
             ["call", self.name_of(frame), frame.f_code.co_qualname, arguments]
         )
@@ -425,30 +468,56 @@ class Truth:
 
     def line(self, frame, number):
         self.settle(frame)
+        self.stream()[1].append(
+            ["line", self.name_of(frame), number, self.changed(frame)]
+        )
+
+    def changed(self, frame):
+        """The frame's variables that are not what they were when it was last asked; of
+        a module its globals."""
         changed = {}
-        if self.states:
-            told = self.told.setdefault(id(frame), {})
+        if not self.states:
+            return changed
+        told = self.told.setdefault(id(frame), {})
+        facts = self.facts(frame.f_code)
+        found = {}
+        if facts.code.co_name == "<module>":
+            space = frame.f_globals
+            for name in self.written if self.deep else ():
+                value = space.get(name, UNBOUND)
+                found[name] = (
+                    UNBOUND if value is UNBOUND else literal(value, instances=True)
+                )
+        else:
             base = base_of(frame)
-            for slot, name in self.facts(frame.f_code).plain:
+            for slot, name in facts.plain:
                 value = read(base, slot)
-                text = UNBOUND if value is UNBOUND else literal(value)
-                if told.get(name, UNBOUND) != text:
-                    told[name] = changed[name] = text
+                found[name] = (
+                    UNBOUND if value is UNBOUND else literal(value, instances=self.deep)
+                )
             del base
-        self.stream()[1].append(["line", self.name_of(frame), number, changed])
+        for name, text in found.items():
+            if told.get(name, UNBOUND) != text:
+                told[name] = changed[name] = text
+        return changed
 
     def instruction(self, frame, offset):
         self.settle(frame)
         facts = self.facts(frame.f_code)
         store = facts.stores.get(offset)
-        if store is not None:
-            self.pending[id(frame)] = self.read_store(frame, facts, store)
+        if store is not None and not store.hidden:
+            found = self.read_store(frame, facts, store)
+            if found is not None:
+                self.pending[id(frame)] = found
 
     def leave(self, kind, frame, value):
         self.settle(frame)
         key = id(frame)
         self.stream()[1].append(
-            [kind, self.name_of(frame), frame.f_lineno, self.values.tell(value)]
+            [
+                *(kind, self.name_of(frame), frame.f_lineno),
+                *(self.values.tell(value), self.changed(frame)),
+            ]
         )
         if kind == "return":
             self.frames.pop(key, None)
@@ -471,6 +540,9 @@ class Truth:
             return
         items, begin, flexible = store
         stream = self.stream()[1]
+        for item in items:
+            if item[3] == "global":
+                self.written[item[4]] = True
         if flexible and len(stream) > begin:
             for item in items:
                 item[8]["since"] = begin
@@ -480,7 +552,7 @@ class Truth:
 
     def read_store(self, frame, facts, store):
         """(items, place in the stream, whether code may run within it and it may then
-        be told anywhere until its end)."""
+        be told anywhere until its end); None: nothing a film tells as a write."""
         name = store.opname
         deleting = name.startswith("DELETE")
         base = base_of(frame)
@@ -490,7 +562,7 @@ class Truth:
             return read(base, top - below)
 
         tell = self.values.tell
-        marks = {"optional": True} if store.optional else {}
+        marks = {}
         owner = key = None
         label = store.names[0]
         flexible = False
@@ -506,8 +578,6 @@ class Truth:
             scope = "global"
         elif name.endswith("NAME"):
             scope = "class" if facts.is_class else "global"
-            if label in OF_CLASSES:
-                marks["optional"] = True
             flexible = type(frame.f_locals) is not dict if facts.is_class else False
         elif name.endswith("ATTR"):
             scope = "attribute"
@@ -523,9 +593,7 @@ class Truth:
                 key, owner = stack(1), stack(2)
             flexible = type(owner) not in CONTAINERS or type(key) not in SCALARS
             if type(key) is slice and type(owner) in CONTAINERS:
-                # Told as a change of the object; the state at the next line proves it.
-                marks["optional"] = True
-                flexible = False
+                return None
         if flexible:
             marks["via"] = True
         if scope in ("attribute", "item"):
@@ -568,7 +636,7 @@ class Truth:
         return self.values.tell(key)
 
     def compilers_own(self, item):
-        name = item[4]
+        name = item[4] if item[3] != "attribute" else None
         return name is not None and (name.startswith(".") or name in COMPILERS_NAMES)
 
 
@@ -715,9 +783,9 @@ class TraceTruth(Truth):
                 self.unwind(frame)
 
 
-def make_truth(filename, keep=True, states=True):
+def make_truth(filename, keep=True, states=True, deep=True):
     kind = MonitoringTruth if VERSION >= (3, 12) else TraceTruth
-    return kind(filename, keep, states)
+    return kind(filename, keep, states, deep)
 
 
 def main():

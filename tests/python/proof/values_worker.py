@@ -66,6 +66,12 @@ def read_film(film):
     done = subprocess.run([program, "dump", film], capture_output=True, timeout=120)
     if done.returncode != 0:
         raise values_compare.Difference(f"dump: {done.stderr.decode()}")
+    told = subprocess.run([program, "info", film], capture_output=True, timeout=120)
+    strange = [
+        line for line in told.stdout.decode().splitlines() if line[:5] == "edges"
+    ]
+    if strange:  # code went where its plan does not lead
+        raise values_compare.Difference(f"info: {strange[0]}")
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 

@@ -1,0 +1,329 @@
+/* variable_items.c: what containers held, item by item: the content told last, and the
+ * writes to items since.
+ *
+ * Items are kept under the content they were written after, so that a new one makes
+ * those before it unknown. An item that was not written since is looked up in the
+ * content itself; not where the table may have forgotten a write since, for then the
+ * content would tell what is no longer so.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/variables_state.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "reader/reader_state.h"
+
+/* An entry about content: this, then the token. */
+typedef struct content_head {
+    uint32_t forgotten; /* of items, by the table, when the first one was written */
+    uint8_t written;    /* items were, since */
+} content_head;
+
+#define HEAD_BYTES 5u
+
+/* A content and the container it is of. */
+typedef struct container {
+    uint64_t serial;
+    uint64_t record; /* id + 1 of its content; 0: not known */
+    content_head head;
+} container;
+
+static film_recent_key
+content_address(uint64_t serial)
+{
+    return film_variable_address(FILM_ABOUT_CONTENT, serial, 0);
+}
+
+static void
+put_content(film_variables *variables, uint64_t serial, const content_head *head,
+            const uint8_t *token, size_t length)
+{
+    uint8_t bytes[FILM_RECENT_BYTES];
+
+    if (length > sizeof(bytes) - HEAD_BYTES) {
+        return;
+    }
+    memcpy(bytes, &head->forgotten, sizeof(head->forgotten));
+    bytes[HEAD_BYTES - 1] = head->written;
+    memcpy(bytes + HEAD_BYTES, token, length);
+    film_recent_put(&variables->table, content_address(serial), bytes,
+                    HEAD_BYTES + length);
+}
+
+void
+film_content_note(film_variables *variables, const film_told *value, uint64_t serial)
+{
+    content_head head = {0};
+
+    if (value->token.kind == FILM_TOKEN_VALUE && serial != 0) {
+        put_content(variables, serial, &head, value->bytes, value->length);
+    }
+}
+
+/* True where the content is known. */
+static bool
+find_content(film_variables *variables, uint64_t serial, content_head *head,
+             film_past_value *token)
+{
+    const film_recent_entry *found =
+        film_recent_find(&variables->table, content_address(serial));
+
+    if (found == NULL || found->length < HEAD_BYTES) {
+        return false;
+    }
+    memcpy(&head->forgotten, found->bytes, sizeof(head->forgotten));
+    head->written = found->bytes[HEAD_BYTES - 1];
+    token->length = (uint8_t)(found->length - HEAD_BYTES);
+    memcpy(token->bytes, found->bytes + HEAD_BYTES, token->length);
+    return true;
+}
+
+bool
+film_content_find(film_variables *variables, uint64_t serial, film_past_value *out)
+{
+    content_head head;
+    film_input input;
+    film_token content;
+
+    if (!find_content(variables, serial, &head, out)) {
+        return false;
+    }
+    input = film_input_of(out->bytes, out->length);
+    content = film_token_decode(&input);
+    if (head.written && content.kind == FILM_TOKEN_VALUE) {
+        /* It holds something else by now: which object it is, that is sure. */
+        uint8_t *end =
+            film_token_put_value(out->bytes, FILM_TOKEN_OBJECT, content.value);
+        out->length = (uint8_t)(end - out->bytes);
+    }
+    return true;
+}
+
+/* The container whose item the event writes; serial 0: not known. */
+static container
+container_of(film_variables *variables, const film_event *event)
+{
+    film_told owner = film_told_by(event, FILM_ROLE_OWNER);
+    container result = {.serial = film_serial_of(variables, &owner.token)};
+    film_past_value token;
+
+    if (result.serial != 0 &&
+        find_content(variables, result.serial, &result.head, &token)) {
+        film_input input = film_input_of(token.bytes, token.length);
+        film_token content = film_token_decode(&input);
+
+        if (content.kind == FILM_TOKEN_VALUE && !input.failed) {
+            result.record = content.value + 1;
+        }
+    }
+    return result;
+}
+
+/* --- keys --- */
+
+/* Equal keys have equal hashes where they are scalars, or containers of them. */
+static uint64_t
+hash_key(film_variables *variables, const film_told *key)
+{
+    film_past_value past;
+    film_value value;
+
+    if (key->token.kind == FILM_TOKEN_TRUE || key->token.kind == FILM_TOKEN_FALSE) {
+        return film_digest_mix(1, key->token.kind == FILM_TOKEN_TRUE);
+    }
+    if (key->token.kind == FILM_TOKEN_INT) {
+        return film_digest_mix(1, (uint64_t)key->token.integer);
+    }
+    if (key->token.kind != FILM_TOKEN_VALUE || key->length > sizeof(past.bytes)) {
+        return film_hash(key->bytes, key->length);
+    }
+    memcpy(past.bytes, key->bytes, key->length);
+    past.length = (uint8_t)key->length;
+    if (film_variables_text(variables, &past, FILM_KEY_TEXT, &value) != FILM_OK) {
+        return 0;
+    }
+    return film_hash(value.text.data, value.text.length);
+}
+
+/* The event's key; of a sequence one that counts from the end counts from its start. */
+static film_told
+key_of(film_variables *variables, const film_event *event, const container *of)
+{
+    film_told key = film_told_by(event, FILM_ROLE_KEY);
+    film_value_record record;
+
+    if (key.token.kind == FILM_TOKEN_INT && key.token.integer < 0 && of->record != 0 &&
+        film_reader_record(variables->reader, of->record - 1, &record, NULL) ==
+            FILM_OK &&
+        (record.form == FILM_OBJECT_SEQUENCE || record.form == FILM_OBJECT_BYTES) &&
+        record.length > 0) {
+        key.token.integer += record.length;
+    }
+    return key;
+}
+
+static film_recent_key
+item_address(film_variables *variables, const container *of, const film_told *key)
+{
+    return film_variable_address(FILM_ABOUT_ITEM,
+                                 film_digest_mix(of->serial, of->record),
+                                 hash_key(variables, key));
+}
+
+/* Something within another container: what its record says may have been written over
+ * before, so nothing is looked up there. */
+static void
+note_unknown_content(film_variables *variables, const film_event *event, container *of)
+{
+    content_head head = {.forgotten = film_variables_items_forgotten(variables) - 1,
+                         .written = 1};
+    film_told owner = film_told_by(event, FILM_ROLE_OWNER);
+    uint8_t token[FILM_TOKEN_MAX], *end;
+
+    if (owner.token.kind != FILM_TOKEN_VALUE && owner.token.kind != FILM_TOKEN_OBJECT) {
+        return;
+    }
+    end = film_token_put_value(token, FILM_TOKEN_VALUE, owner.token.value);
+    put_content(variables, of->serial, &head, token, (size_t)(end - token));
+    of->record = owner.token.value + 1;
+}
+
+void
+film_item_note(film_variables *variables, const film_event *event,
+               const film_told *value)
+{
+    static const uint8_t gone = FILM_TOKEN_UNBOUND;
+    container of = container_of(variables, event);
+    film_past_value token;
+    film_told key;
+
+    if (of.serial == 0) {
+        return;
+    }
+    key = key_of(variables, event, &of);
+    if (of.record != 0 && !of.head.written &&
+        find_content(variables, of.serial, &of.head, &token)) {
+        of.head.written = 1;
+        of.head.forgotten = film_variables_items_forgotten(variables);
+        put_content(variables, of.serial, &of.head, token.bytes, token.length);
+    }
+    else if (of.record == 0) {
+        note_unknown_content(variables, event, &of);
+    }
+    film_recent_put(&variables->table, item_address(variables, &of, &key),
+                    value->length == 0 ? &gone : value->bytes,
+                    value->length == 0 ? sizeof(gone) : value->length);
+}
+
+/* --- what the content says --- */
+
+static bool
+give_token(const film_told *found, film_past_value *out)
+{
+    if (found->length == 0 || found->length > sizeof(out->bytes)) {
+        return false;
+    }
+    memcpy(out->bytes, found->bytes, found->length);
+    out->length = (uint8_t)found->length;
+    return true;
+}
+
+static bool
+find_in_mapping(film_variables *variables, film_input *input, uint64_t count,
+                const film_told *key, film_past_value *out)
+{
+    uint64_t wanted = hash_key(variables, key);
+
+    for (uint64_t index = 0; index < count && !input->failed; index++) {
+        film_told one = film_told_next(input), value = film_told_next(input);
+
+        if (one.length > 0 && hash_key(variables, &one) == wanted) {
+            return give_token(&value, out);
+        }
+    }
+    return false;
+}
+
+static bool
+find_in_sequence(film_input *input, uint64_t count, const film_told *key,
+                 film_past_value *out)
+{
+    film_told value;
+
+    if (key->token.kind != FILM_TOKEN_INT || key->token.integer < 0 ||
+        (uint64_t)key->token.integer >= count) {
+        return false;
+    }
+    film_tokens_skip(input, (uint32_t)key->token.integer);
+    value = film_told_next(input);
+    return give_token(&value, out);
+}
+
+static bool
+find_in_bytes(const film_value_record *record, const film_told *key,
+              film_past_value *out)
+{
+    if (key->token.kind != FILM_TOKEN_INT || key->token.integer < 0 ||
+        (uint64_t)key->token.integer >= film_input_left(&record->rest)) {
+        return false;
+    }
+    out->length =
+        (uint8_t)(film_token_put_int(out->bytes, record->rest.at[key->token.integer]) -
+                  out->bytes);
+    return true;
+}
+
+static bool
+find_in_content(film_variables *variables, const container *of, const film_told *key,
+                film_past_value *out)
+{
+    film_value_record record;
+    film_input input;
+
+    if (film_reader_record(variables->reader, of->record - 1, &record, NULL) !=
+        FILM_OK) {
+        return false;
+    }
+    if (record.form == FILM_OBJECT_BYTES) {
+        return find_in_bytes(&record, key, out);
+    }
+    if (record.form != FILM_OBJECT_MAPPING && record.form != FILM_OBJECT_SEQUENCE) {
+        return false;
+    }
+    /* Copied: looking at keys may read other records over this one. */
+    film_buffer_clear(&variables->items);
+    film_buffer_append(&variables->items, record.rest.at,
+                       film_input_left(&record.rest));
+    if (variables->items.failed) {
+        film_buffer_reset(&variables->items);
+        return false;
+    }
+    input = film_input_of(variables->items.data, variables->items.length);
+    return record.form == FILM_OBJECT_MAPPING
+               ? find_in_mapping(variables, &input, record.count, key, out)
+               : find_in_sequence(&input, record.count, key, out);
+}
+
+bool
+film_item_before(film_variables *variables, const film_event *event,
+                 film_past_value *out)
+{
+    container of = container_of(variables, event);
+    const film_recent_entry *found;
+    film_told key;
+
+    if (of.serial == 0) {
+        return false;
+    }
+    key = key_of(variables, event, &of);
+    found = film_recent_find(&variables->table, item_address(variables, &of, &key));
+    if (found != NULL) {
+        film_told told = {.bytes = found->bytes, .length = found->length};
+
+        return found->bytes[0] != FILM_TOKEN_UNBOUND && give_token(&told, out);
+    }
+    return of.record != 0 &&
+           (!of.head.written ||
+            of.head.forgotten == film_variables_items_forgotten(variables)) &&
+           find_in_content(variables, &of, &key, out);
+}

@@ -1,0 +1,143 @@
+/* variable_names.c: how the source would name what an event writes to.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/variables_state.h"
+
+#include <string.h>
+
+#include "reader/render.h"
+
+/* self.a.b is as long as names get. */
+#define NAME_DEPTH 3u
+
+static void
+append_text(film_buffer *out, film_text text)
+{
+    film_buffer_append(out, text.data, text.length);
+}
+
+/* Whether the entry is a value that is the object with this serial. */
+static bool
+holds(film_variables *variables, const film_recent_entry *held, uint64_t serial)
+{
+    film_input input;
+    film_token token;
+
+    if (held == NULL) {
+        return false;
+    }
+    input = film_input_of(held->bytes, held->length);
+    token = film_token_decode(&input);
+    return film_serial_of(variables, &token) == serial;
+}
+
+/* The local of the event's frame that holds the object; the empty text: none. */
+static film_text
+local_name(film_variables *variables, const film_event *event, uint64_t serial)
+{
+    const film_recent_entry *named = film_recent_find(
+        &variables->table,
+        film_frame_address(variables, FILM_ABOUT_NAMED, event, serial));
+    const film_code *code = film_reader_code(variables->reader, event->code);
+    film_text none = {"", 0};
+    uint32_t slot;
+
+    if (named == NULL || named->length != sizeof(slot) || code == NULL) {
+        return none;
+    }
+    memcpy(&slot, named->bytes, sizeof(slot));
+    if (slot >= code->local_count ||
+        !holds(variables,
+               film_recent_find(
+                   &variables->table,
+                   film_frame_address(variables, FILM_ABOUT_LOCAL, event, slot)),
+               serial)) {
+        return none;
+    }
+    return film_reader_string(variables->reader, code->locals[slot]);
+}
+
+/* x, self.x, self.x.y or a global. False: it has no name here, nothing is appended. */
+static bool
+name_object(film_variables *variables, const film_event *event, uint64_t serial,
+            unsigned depth, film_buffer *out)
+{
+    film_text local = local_name(variables, event, serial);
+    const film_recent_entry *held = film_recent_find(
+        &variables->table, film_variable_address(FILM_ABOUT_HOLDER, serial, 0));
+    film_held_by by;
+
+    if (local.length > 0) {
+        append_text(out, local);
+        return true;
+    }
+    if (held == NULL || held->length != sizeof(by) || depth == 0) {
+        return false;
+    }
+    memcpy(&by, held->bytes, sizeof(by));
+    if (by.owner != 0) {
+        if (!holds(variables,
+                   film_recent_find(
+                       &variables->table,
+                       film_variable_address(FILM_ABOUT_ATTRIBUTE, by.owner, by.name)),
+                   serial) ||
+            !name_object(variables, event, by.owner, depth - 1, out)) {
+            return false;
+        }
+        film_buffer_put_byte(out, '.');
+    }
+    append_text(out, film_reader_string(variables->reader, by.name));
+    return true;
+}
+
+/* The object's name, or <Name #serial>, or the value itself. */
+static void
+name_value(film_variables *variables, const film_event *event, const film_told *value,
+           film_buffer *out)
+{
+    uint64_t serial = film_serial_of(variables, &value->token);
+    film_renderer renderer = {.reader = variables->reader,
+                              .out = out,
+                              .limit = out->length + FILM_KEY_TEXT,
+                              .bound = UINT64_MAX};
+    film_token token = value->token;
+
+    if (serial != 0 && name_object(variables, event, serial, NAME_DEPTH, out)) {
+        return;
+    }
+    if (token.kind == FILM_TOKEN_VALUE && serial != 0) {
+        token.kind = FILM_TOKEN_OBJECT; /* by its serial, without its content */
+    }
+    film_render_token(&renderer, &token);
+}
+
+void
+film_variables_name(film_variables *variables, const film_event *event,
+                    film_buffer *out)
+{
+    film_told owner = film_told_by(event, FILM_ROLE_OWNER), value;
+
+    if (event->kind == FILM_KIND_CHANGE) {
+        value = film_told_by(event, FILM_ROLE_VALUE);
+        name_value(variables, event, &value, out);
+        return;
+    }
+    if (owner.length == 0) {
+        append_text(out, film_reader_event_name(variables->reader, event));
+        return;
+    }
+    name_value(variables, event, &owner, out);
+    if (event->form == FILM_SET_ITEM || event->form == FILM_SET_ITEM_VIA) {
+        film_renderer renderer = {.reader = variables->reader,
+                                  .out = out,
+                                  .limit = out->length + FILM_KEY_TEXT,
+                                  .bound = UINT64_MAX};
+        film_told key = film_told_by(event, FILM_ROLE_KEY);
+        film_buffer_put_byte(out, '[');
+        film_render_token(&renderer, &key.token);
+        film_buffer_put_byte(out, ']');
+    }
+    else {
+        film_buffer_put_byte(out, '.');
+        append_text(out, film_reader_event_name(variables->reader, event));
+    }
+}

@@ -1,0 +1,85 @@
+/* variables_state.h: what variables.c, variable_items.c and variable_names.c share.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_VARIABLES_STATE_H
+#define FILMSTRIP_VARIABLES_STATE_H
+
+#include "analysis/recent.h"
+#include "analysis/variables.h"
+
+#define FILM_KEY_TEXT 200u
+
+/* What an entry is about; with two numbers it makes the key. */
+typedef enum film_subject {
+    FILM_ABOUT_LOCAL = 1, /* frame, slot */
+    FILM_ABOUT_CLASS,     /* frame, name */
+    FILM_ABOUT_ATTRIBUTE, /* owner's serial, name */
+    FILM_ABOUT_ITEM,      /* owner's serial and content, hash of the key */
+    FILM_ABOUT_GLOBAL,    /* hash of the module, name */
+    FILM_ABOUT_CONTENT,   /* serial: the object's content told last */
+    FILM_ABOUT_NAMED,     /* frame, serial: the slot that holds the object */
+    FILM_ABOUT_HOLDER     /* serial: the attribute or global that holds it */
+} film_subject;
+
+struct film_variables {
+    film_reader *reader; /* borrowed */
+    film_recent table;
+    film_buffer items; /* of the record that a key is looked for in */
+};
+
+/* One token of an event: its bytes and what they say. */
+typedef struct film_told {
+    const uint8_t *bytes;
+    size_t length;
+    film_token token;
+} film_told;
+
+/* Who holds an object besides local variables. */
+typedef struct film_held_by {
+    uint64_t owner; /* serial; 0: a global */
+    uint32_t name;
+} film_held_by;
+
+film_told
+film_told_next(film_input *input);
+
+/* The token with that role, or one of length 0. */
+film_told
+film_told_by(const film_event *event, film_value_role role);
+
+/* The serial of the object that a token tells of; 0: it is none. */
+uint64_t
+film_serial_of(film_variables *variables, const film_token *token);
+
+film_recent_key
+film_variable_address(film_subject about, uint64_t first, uint64_t second);
+
+/* How many items the table has forgotten so far, to have room. */
+uint32_t
+film_variables_items_forgotten(const film_variables *variables);
+
+/* Of a frame's own. */
+film_recent_key
+film_frame_address(const film_variables *variables, film_subject about,
+                   const film_event *event, uint64_t number);
+
+/* variable_items.c */
+
+/* The object's content as it is told now: later names show it without their own. */
+void
+film_content_note(film_variables *variables, const film_told *value, uint64_t serial);
+
+/* The content told last. False: not known. */
+bool
+film_content_find(film_variables *variables, uint64_t serial, film_past_value *out);
+
+/* An item was set (value of length 0: deleted). */
+void
+film_item_note(film_variables *variables, const film_event *event,
+               const film_told *value);
+
+/* What it held before. */
+bool
+film_item_before(film_variables *variables, const film_event *event,
+                 film_past_value *out);
+
+#endif

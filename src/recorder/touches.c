@@ -1,0 +1,170 @@
+/* touches.c: see touches.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/touches.h"
+
+#include "recorder/capture.h"
+#include "recorder/variables.h"
+
+/* How many bound methods in a list or tuple are followed to their objects. */
+#define METHODS_LIMIT 16
+
+static bool
+tell_change(film_context *context, PyObject *value, const film_holder *holder,
+            bool removes)
+{
+    uint8_t token[FILM_TOKEN_MAX], *end;
+    film_changed changed;
+
+    if (FILM_LIKELY(
+            !film_capture_changed(context, value, holder, removes, &changed))) {
+        return true;
+    }
+    end = film_token_put_value(token, FILM_TOKEN_VALUE, changed.record);
+    return film_append_change(context->thread, token, (size_t)(end - token),
+                              changed.length_before, changed.cut);
+}
+
+/* What calling this bound method may have changed. */
+static bool
+tell_self(film_context *context, PyObject *self)
+{
+    film_holder holder = {.kind = FILM_HOLDER_NONE};
+
+    return tell_change(context, self, &holder, false);
+}
+
+/* `table[i](x)`: a short list or tuple of bound methods. */
+static bool
+tell_methods(film_context *context, PyObject *table)
+{
+    Py_ssize_t count = PySequence_Fast_GET_SIZE(table);
+    PyObject **items = PySequence_Fast_ITEMS(table);
+
+    for (Py_ssize_t index = 0; index < count && index < METHODS_LIMIT; index++) {
+        PyObject *self = items[index] == NULL ? NULL : film_method_self(items[index]);
+
+        if (self == NULL) {
+            break;
+        }
+        if (!tell_self(context, self)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool
+tell_touch(film_context *context, film_stack_entry *entry, const film_frame *frame,
+           film_touch *touch)
+{
+    film_holder holder;
+    PyObject *value, *self;
+
+    if (touch->base == FILM_WRITE_FAST && touch->depth == 0) {
+        value = film_frame_local(frame, touch->slot);
+        if (value == NULL || film_value_is_constant(value)) {
+            return true;
+        }
+    }
+    value = film_touch_resolve(entry, frame, touch, &holder);
+    if (value == NULL || Py_TYPE(value) == &PyFunction_Type) {
+        return true;
+    }
+    if (FILM_UNLIKELY(Py_TYPE(value)->tp_call != NULL) &&
+        (self = film_method_self(value)) != NULL) {
+        return tell_self(context, self);
+    }
+    if ((Py_IS_TYPE(value, &PyList_Type) || Py_IS_TYPE(value, &PyTuple_Type)) &&
+        !tell_methods(context, value)) {
+        return false;
+    }
+    return film_value_is_constant(value) || tell_change(context, value, &holder, false);
+}
+
+/* A method was called: where its object is a builtin, only that one may have changed.
+ * False: it is none, and anything may have. */
+static bool
+is_contained(film_context *context, film_stack_entry *entry, const film_frame *frame,
+             const film_change *change, bool *written)
+{
+    film_touch *touch;
+    film_holder holder;
+    PyObject *value;
+
+    if (change->receiver == 0) {
+        return false;
+    }
+    touch = &entry->region->touches[change->receiver - 1];
+    value = film_touch_resolve(entry, frame, touch, &holder);
+    if (value == NULL || !film_value_is_builtin(value)) {
+        return false;
+    }
+    if (change->reads) {
+        *written = true;
+        return true;
+    }
+    if (film_value_is_constant(value) || PyTuple_Check(value)) {
+        return false; /* t[0].append(x): what is in it is changed */
+    }
+    *written = tell_change(context, value, &holder,
+                           change->removes && entry->region->change_count == 1);
+    return true;
+}
+
+static bool
+tell_all_touches(film_context *context, film_stack_entry *entry,
+                 const film_frame *frame)
+{
+    const film_region *region = entry->region;
+
+    for (uint32_t index = 0; index < region->touch_count; index++) {
+        if (FILM_UNLIKELY(
+                !tell_touch(context, entry, frame, &region->touches[index]))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool
+film_tell_touches(film_context *context, film_stack_entry *entry,
+                  const film_frame *frame)
+{
+    const film_region *region = entry->region;
+    bool written = true;
+
+    if (region->change_count > FILM_REGION_CHANGES) {
+        return tell_all_touches(context, entry, frame);
+    }
+    for (uint32_t index = 0; index < region->change_count && written; index++) {
+        if ((entry->covered >> index & 1) == 0 &&
+            !is_contained(context, entry, frame, &region->changes[index], &written)) {
+            return tell_all_touches(context, entry, frame);
+        }
+    }
+    return written;
+}
+
+bool
+film_tell_early_changes(film_context *context, film_stack_entry *entry, uint32_t unit)
+{
+    const film_region *region = entry->region;
+    uint32_t place = film_plan_instruction(entry->plan, unit);
+    bool written = true;
+
+    if (region->change_count > FILM_REGION_CHANGES) {
+        return tell_all_touches(context, entry, entry->frame);
+    }
+    for (uint32_t index = 0; index < region->change_count && written; index++) {
+        const film_change *change = &region->changes[index];
+
+        if (change->place >= place || (entry->covered >> index & 1) != 0) {
+            continue;
+        }
+        if (!is_contained(context, entry, entry->frame, change, &written)) {
+            return tell_all_touches(context, entry, entry->frame);
+        }
+        entry->covered |= (uint8_t)(1u << index);
+    }
+    return written;
+}

@@ -1,0 +1,98 @@
+"""`log`: the old value of items, from what the container was told to hold."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+from conftest import run_program
+
+PROGRAM = """
+def main():
+    numbers = [1, 2, 3]
+    numbers[0] = 10
+    numbers[-3] = 11
+    numbers[2] = numbers[2]
+    numbers.sort()
+    numbers[0] = 5
+    numbers.append(4)
+    numbers[-1] = 6
+    table = {"one": 1, True: "yes", (1, "a"): [1], "a long key, longer than sixteen": 0}
+    table["one"] = 2
+    table["one"] = 3
+    table[1] = "no"
+    table[1, "a"] = None
+    table["a long key, longer than sixteen"] = 7
+    table["new"] = 8
+    del table["one"]
+    table["one"] = 4
+    same = table
+    same["one"] = 5
+    raw = bytearray(b"abc")
+    raw[1] = 120
+    raw[-1] = 121
+    rows = [[0], [1]]
+    rows[0][0] = 9
+    rows[0] = []
+    many = list(range(100))
+    many[50] = -1
+    many[50] = -2
+
+main()
+"""
+
+
+def test_old_values_of_items(runner):
+    result = runner.record(PROGRAM, options=["--level", "values"])
+    told = re.sub(r" #\d+>", ">", run_program("log", result.film).stdout)
+    lines = [line.split(None, 2)[2] for line in told.splitlines()]
+    written = [line for line in lines if re.match(r"(upd|del) (\w+\[|\w+ <)", line)]
+    assert written == [
+        "upd numbers[0] 1 -> 10",
+        "upd numbers[-3] 10 -> 11",
+        "upd numbers[2] 3 -> 3",
+        "upd numbers <list> -> [2, 3, 11]",
+        "upd numbers[0] 2 -> 5",
+        "upd numbers[-1] 4 -> 6",
+        "upd table['one'] 1 -> 2",
+        "upd table['one'] 2 -> 3",
+        "upd table[1] 'yes' -> 'no'",
+        "upd table[(1, 'a')] [1] -> None",
+        "upd table['a long key, longer than sixteen'] 0 -> 7",
+        "upd table['new'] -> 8",
+        "del table['one'] 3",
+        "upd table['one'] -> 4",
+        "upd same['one'] 4 -> 5",
+        "upd raw[1] 98 -> 120",
+        "upd raw[-1] 99 -> 121",
+        "upd rows[0] <list> -> []",
+        "upd many[50] -> -1",
+        "upd many[50] -1 -> -2",
+    ]
+
+
+def test_xml_tells_the_ends_of_calls_that_began_before(runner):
+    result = runner.record(
+        """
+        def inner():
+            return 1
+        def outer():
+            inner()
+            inner()
+        outer()
+        """
+    )
+    words = ("log", result.film, "--format", "xml", "--events")
+    whole = ElementTree.fromstring(run_program(*words, "0:").stdout)
+    outer = next(c for c in whole.iter("call") if c.get("function").endswith(".outer"))
+    first = int(outer.get("event")) + 1
+    part = ElementTree.fromstring(run_program(*words, f"{first}:").stdout)
+    told = [(item.tag, item.get("function")) for item in part.find("thread")]
+    assert told == [
+        ("call", "__main__.inner"),
+        ("call", "__main__.inner"),
+        ("return", None),
+        ("return", None),
+    ]
+    ends = [int(item.get("event")) for item in part.iter("return")]
+    assert ends == sorted(int(item.get("event")) for item in whole.iter("return"))
