@@ -79,6 +79,28 @@ class Walker:
                               **{"with": ["locals"]})
         return answer["stopped"]["reason"], self.bare(answer)
 
+    def full_text(self, m, value, depth=5):
+        """As the truth writes it: instances with their attributes at that moment."""
+        if "object" not in value or depth == 0:
+            return value["text"]
+        answer = self.ask(q="value", m=m, object=value["object"], limit=1000)
+        kind = values_compare.short(answer.get("type", value["type"]))
+
+        def text(item):
+            return self.full_text(m, item, depth - 1)
+
+        if answer["form"] == "sequence":
+            items = [text(item["value"]) for item in answer["items"]]
+            return values_compare.in_brackets(kind, items)
+        if answer["form"] == "mapping":
+            pairs = [f"{text(i['key'])}: {text(i['value'])}" for i in answer["items"]]
+            return "{" + ", ".join(pairs) + "}"
+        if answer["form"] == "attributes":
+            items = sorted(answer["items"], key=lambda item: item["name"])
+            pairs = [f"{item['name']}={text(item['value'])}" for item in items]
+            return f"<{kind} {', '.join(pairs)}>"
+        return value["text"]
+
     def jump(self):
         thread = self.chance.choice(list(self.ends))
         first, end = self.ends[thread]
@@ -91,9 +113,10 @@ def expectations(stream):
     """Of each line of a thread: frame, line, its locals."""
     known, lines = {}, []
     for item in stream:
-        if item[0] == "line":
+        if item[0] in ("line", "return", "yield"):
             frame = known.setdefault(item[1], {})
-            frame.update(item[3])
+            frame.update(item[-1])
+        if item[0] == "line":
             lines.append((item[1], item[2], dict(frame)))
     return lines
 
@@ -106,7 +129,7 @@ def line_events(walker, path, thread):
     ]
 
 
-def compare_line(moment, expected):
+def compare_line(walker, moment, expected):
     _, line, variables = expected
     if moment["line"] != line:
         raise values_compare.Difference(f"{moment['m']}: line {moment['line']}, not {line}")
@@ -123,8 +146,12 @@ def compare_line(moment, expected):
             continue
         if value is None:
             raise values_compare.Difference(f"{where} is {text}, not unbound")
-        if text is not None and not values_compare.same_text(text, value["text"]):
-            raise values_compare.Difference(f"{where} is {text}, not {value}")
+        if text is None or values_compare.same_text(text, value["text"]):
+            compared += 1
+            continue
+        full = walker.full_text(moment["m"], value)
+        if not values_compare.same_text(text, full):
+            raise values_compare.Difference(f"{where} is {text}, not {full} {value}")
         compared += 1
     return compared
 
@@ -154,7 +181,7 @@ def walk(walker, expected, moments):
             raise values_compare.Difference(f"{at['m']} is not what it was: {known} {at}")
         wanted = expected.get(at["m"])
         if wanted is not None:
-            compared += compare_line(at, wanted)
+            compared += compare_line(walker, at, wanted)
     return walked, compared
 
 
@@ -237,7 +264,7 @@ def perform(seed, folder, moments):
     # Lines near the border of the chunk, each of them.
     borders = [m for m in expected if abs(int(m.split(":")[1]) - CHUNK) < 60]
     for m in borders:
-        compared += compare_line(walker.moment(m), expected[m])
+        compared += compare_line(walker, walker.moment(m), expected[m])
     fresh(walker, 50)
     walker.opened.close()
     os.unlink(film)
