@@ -36,9 +36,8 @@ film_is_file(film_text file, const char *wanted)
 static bool
 add_wanted(film_breakpoints *set, const film_wanted *one)
 {
-    film_wanted *wanted =
-        film_grow(set->wanted, &set->wanted_capacity, set->wanted_count + 1,
-                  sizeof(*wanted));
+    film_wanted *wanted = film_grow(set->wanted, &set->wanted_capacity,
+                                    set->wanted_count + 1, sizeof(*wanted));
 
     if (wanted == NULL) {
         return false;
@@ -147,10 +146,10 @@ want_target(film_breakpoints *set, film_point *point, const film_breakpoint *fro
     else if (from->kind == FILM_BREAK_ATTRIBUTE) {
         point->target.kind = FILM_TARGET_ATTRIBUTE;
         point->target.serial = from->serial;
-        point->target.name =
-            from->name == NULL
-                ? 0
-                : film_timeline_string_id(set->timeline, from->name, strlen(from->name));
+        point->target.name = from->name == NULL
+                                 ? 0
+                                 : film_timeline_string_id(set->timeline, from->name,
+                                                           strlen(from->name));
         if (point->target.name == 0) {
             return film_fail(error, FILM_MISUSE, "no such attribute was recorded");
         }
@@ -217,16 +216,16 @@ make_point(film_breakpoints *set, film_point *point, const film_breakpoint *from
         }
         point->line = line_with_code(set->timeline->reader, point->file, from->line);
         point->verified = point->line != 0;
-        return want_line(set, point) ? FILM_OK
-                                     : film_fail(error, FILM_NO_MEMORY,
-                                                 "memory ran out");
+        return want_line(set, point)
+                   ? FILM_OK
+                   : film_fail(error, FILM_NO_MEMORY, "memory ran out");
     case FILM_BREAK_FUNCTION:
         if (point->function == NULL) {
             return film_fail(error, FILM_MISUSE, "a function needs its name");
         }
-        return want_calls(set, point) ? FILM_OK
-                                      : film_fail(error, FILM_NO_MEMORY,
-                                                  "memory ran out");
+        return want_calls(set, point)
+                   ? FILM_OK
+                   : film_fail(error, FILM_NO_MEMORY, "memory ran out");
     case FILM_BREAK_RAISED:
     case FILM_BREAK_UNCAUGHT:
         point->verified = true;

@@ -1,6 +1,6 @@
 /* breakpoints.h: what continue and reverse-continue stop at. The set is compiled once
- * for a timeline; searching reads summaries and decodes only chunks that can hold a hit.
- * SPDX-License-Identifier: Apache-2.0 */
+ * for a timeline; searching reads summaries and decodes only chunks that can hold a
+ * hit. SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_BREAKPOINTS_H
 #define FILMSTRIP_BREAKPOINTS_H
 
@@ -11,7 +11,8 @@ typedef enum film_break_kind {
     FILM_BREAK_LINE,      /* file, line: before the line runs */
     FILM_BREAK_FUNCTION,  /* function: at its call */
     FILM_BREAK_RAISED,    /* any exception, where it is raised */
-    FILM_BREAK_UNCAUGHT,  /* one that leaves its thread's outermost frame: at its raise */
+    FILM_BREAK_UNCAUGHT,  /* one that leaves its thread's outermost frame: at its raise
+                           */
     FILM_BREAK_VARIABLE,  /* a write or delete of `name` in `function`; a global where
                              `function` is NULL and `module` given */
     FILM_BREAK_ATTRIBUTE, /* of `name` of the object with `serial` (0: any object) */

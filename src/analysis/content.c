@@ -105,9 +105,9 @@ take_record(const film_value_record *record, pairs *all)
             one.key = take_datum(&input);
         }
         if (record->form == FILM_OBJECT_BYTES) {
-            one.value.length = (uint8_t)(film_token_put_int(one.value.bytes,
-                                                            film_input_byte(&input)) -
-                                         one.value.bytes);
+            one.value.length =
+                (uint8_t)(film_token_put_int(one.value.bytes, film_input_byte(&input)) -
+                          one.value.bytes);
         }
         else {
             one.value = take_datum(&input);
@@ -368,8 +368,9 @@ film_content_at(film_timeline *timeline, film_moment moment, uint64_t id,
     if (status != FILM_OK && status != FILM_END) {
         return status;
     }
-    status = film_content_writes(timeline, moment, serial, newest,
-                                 record->form == FILM_OBJECT_ATTRIBUTES, &writes, error);
+    status =
+        film_content_writes(timeline, moment, serial, newest,
+                            record->form == FILM_OBJECT_ATTRIBUTES, &writes, error);
     if (status == FILM_OK) {
         status = film_reader_record(timeline->reader, newest, record, error);
     }
@@ -413,8 +414,7 @@ record_of(film_timeline *timeline, film_moment moment, const film_token *token,
 
     if (token->kind == FILM_TOKEN_CYCLE) {
         FILM_TRY(film_content_bound(timeline, moment, &bound, error));
-        FILM_TRY(
-            film_content_newest(timeline, token->value, 0, bound, id, error));
+        FILM_TRY(film_content_newest(timeline, token->value, 0, bound, id, error));
     }
     else if (token->kind == FILM_TOKEN_VALUE || token->kind == FILM_TOKEN_OBJECT) {
         *id = token->value;

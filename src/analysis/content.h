@@ -12,8 +12,8 @@
 /* Writes to one object that are followed at most; behind them it is doubtful. */
 #define FILM_CONTENT_WRITES 20000u
 
-/* `record` (of any time) as it was at the moment; its items lie in `bytes`. *doubtful: a
- * write could not be followed. FILM_OK also where nothing newer is known. */
+/* `record` (of any time) as it was at the moment; its items lie in `bytes`. *doubtful:
+ * a write could not be followed. FILM_OK also where nothing newer is known. */
 FILM_NODISCARD film_status
 film_content_at(film_timeline *timeline, film_moment moment, uint64_t id,
                 film_value_record *record, film_buffer *bytes, bool *doubtful,
@@ -34,7 +34,7 @@ film_content_newest(film_timeline *timeline, uint64_t serial, uint64_t least,
 typedef struct film_object_write {
     film_moment moment;
     uint64_t time_ns;
-    film_datum key; /* items */
+    film_datum key;   /* items */
     film_datum value; /* length 0: deleted */
     uint32_t name;    /* attributes: string id; 0: an item */
     bool deleted;

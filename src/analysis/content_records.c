@@ -96,8 +96,7 @@ may_hold(const film_timeline *timeline, size_t place, uint64_t serial)
     uint64_t first;
 
     if (film_summary_section(timeline->value_range_bytes.data + posting->offset,
-                             posting->length, FILM_SECTION_SERIALS,
-                             &body) != FILM_OK) {
+                             posting->length, FILM_SECTION_SERIALS, &body) != FILM_OK) {
         return true;
     }
     count = film_ranges_take(&body, ranges, FILM_RANGES_MOST);
@@ -110,7 +109,8 @@ may_hold(const film_timeline *timeline, size_t place, uint64_t serial)
         }
     }
     first = film_input_varint(&body);
-    return body.failed || (serial >= first && serial - first < film_input_varint(&body));
+    return body.failed ||
+           (serial >= first && serial - first < film_input_varint(&body));
 }
 
 /* Records that are not in a chunk yet. */
@@ -163,8 +163,8 @@ place_of(const film_reader *reader, uint64_t bound)
 }
 
 static film_status
-newest_in_chunk(film_timeline *timeline, uint64_t serial, uint64_t least, uint64_t bound,
-                size_t place, uint64_t *id, film_error *error)
+newest_in_chunk(film_timeline *timeline, uint64_t serial, uint64_t least,
+                uint64_t bound, size_t place, uint64_t *id, film_error *error)
 {
     film_reader *reader = timeline->reader;
     const film_chunk_info *chunk = &reader->directory.chunks[reader->values[place]];

@@ -75,7 +75,8 @@ keep(gathering *at, const film_scene *scene, uint32_t index, film_error *error)
         items[out->count].key = film_scene_token(scene, index, 1);
     }
     if (set) {
-        items[out->count].value = film_scene_token(scene, index, at->attributes ? 1 : 2);
+        items[out->count].value =
+            film_scene_token(scene, index, at->attributes ? 1 : 2);
     }
     out->count++;
     return FILM_OK;
@@ -151,8 +152,8 @@ watermark_of(const film_timeline *timeline, uint32_t thread, uint64_t block,
     return !body.failed;
 }
 
-/* The first event of the thread that tells a value id not lower than `id`; its end_event
- * if there is none before `end`. */
+/* The first event of the thread that tells a value id not lower than `id`; its
+ * end_event if there is none before `end`. */
 static film_status
 first_telling(film_timeline *timeline, uint32_t thread, uint64_t id, uint64_t end,
               uint64_t *event, film_error *error)
@@ -251,8 +252,8 @@ static bool
 may_hold(gathering *at, uint32_t thread, uint64_t block)
 {
     at->wanted = false;
-    return !film_postings_writes(&at->timeline->postings, thread, block, at->serial, ask,
-                                 at) ||
+    return !film_postings_writes(&at->timeline->postings, thread, block, at->serial,
+                                 ask, at) ||
            at->wanted;
 }
 
@@ -261,8 +262,8 @@ static uint64_t
 block_before(gathering *at, uint32_t thread, uint64_t block)
 {
     film_write_memo *memo =
-        &at->timeline->write_memos[(at->serial * 2 + at->attributes) %
-                                   FILM_TIMELINE_MEMOS];
+        &at->timeline
+             ->write_memos[(at->serial * 2 + at->attributes) % FILM_TIMELINE_MEMOS];
     bool known = memo->serial == at->serial && memo->thread == thread &&
                  memo->attributes == at->attributes && memo->block <= block;
     uint64_t found = block;
@@ -288,7 +289,8 @@ may_be_written(gathering *at, uint32_t thread, uint64_t end)
 {
     uint64_t block = end == 0 ? 0 : (end - 1) >> FILM_CHUNK_SHIFT;
 
-    return end > 0 && (may_hold(at, thread, block) || block_before(at, thread, block) > 0);
+    return end > 0 &&
+           (may_hold(at, thread, block) || block_before(at, thread, block) > 0);
 }
 
 film_status
@@ -296,10 +298,8 @@ film_content_writes(film_timeline *timeline, film_moment moment, uint64_t serial
                     uint64_t id, bool attributes, film_object_writes *out,
                     film_error *error)
 {
-    gathering at = {.timeline = timeline,
-                    .serial = serial,
-                    .attributes = attributes,
-                    .out = out};
+    gathering at = {
+        .timeline = timeline, .serial = serial, .attributes = attributes, .out = out};
     film_moment made;
     bool has_made = false;
     film_status status;

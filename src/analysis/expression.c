@@ -24,7 +24,7 @@ typedef struct parser {
     size_t length;
     token_kind kind;
     unsigned depth;
-    const char *why;  /* the first fault */
+    const char *why; /* the first fault */
     const char *where;
     bool memory;
 } parser;
@@ -139,7 +139,8 @@ advance(parser *parse)
     }
     else if (is_letter(*parse->at)) {
         parse->kind = TOKEN_NAME;
-        while (parse->at < parse->end && (is_letter(*parse->at) || is_digit(*parse->at))) {
+        while (parse->at < parse->end &&
+               (is_letter(*parse->at) || is_digit(*parse->at))) {
             parse->at++;
         }
     }
@@ -258,7 +259,7 @@ parse_number(parser *parse)
         return 0;
     }
     if (whole) {
-        int base = !hex                       ? 10
+        int base = !hex                      ? 10
                    : (copy[1] | 0x20) == 'x' ? 16
                    : (copy[1] | 0x20) == 'o' ? 8
                    : (copy[1] | 0x20) == 'b' ? 2
@@ -288,7 +289,8 @@ hex_of(const char *at, const char *end, unsigned digits)
     int value = 0;
 
     for (unsigned i = 0; i < digits; i++, at++) {
-        if (at >= end || !(is_digit(*at) || ((*at | 0x20) >= 'a' && (*at | 0x20) <= 'f'))) {
+        if (at >= end ||
+            !(is_digit(*at) || ((*at | 0x20) >= 'a' && (*at | 0x20) <= 'f'))) {
             return -1;
         }
         value = value * 16 + (is_digit(*at) ? *at - '0' : (*at | 0x20) - 'a' + 10);
@@ -461,9 +463,9 @@ parse_braces(parser *parse)
 static uint32_t
 parse_name(parser *parse)
 {
-    static const char *const refused[] = {"lambda", "await", "yield", "for", "if",
-                                          "else",   "and",   "or",    "not", "in",
-                                          "is",     "import", "def",  "class", "del"};
+    static const char *const refused[] = {"lambda", "await",  "yield", "for",   "if",
+                                          "else",   "and",    "or",    "not",   "in",
+                                          "is",     "import", "def",   "class", "del"};
     const char *name = parse->token;
     size_t length = parse->length;
 
@@ -541,7 +543,8 @@ parse_item(parser *parse, uint32_t of)
     if (is_token(parse, TOKEN_SIGN, "]")) {
         return fault(parse, "an index is missing");
     }
-    parts[0] = parse_slice_part(parse);    for (unsigned i = 1; i < 3 && parts[i - 1] != 0; i++) {
+    parts[0] = parse_slice_part(parse);
+    for (unsigned i = 1; i < 3 && parts[i - 1] != 0; i++) {
         bool colon = take_sign(parse, ":");
         slice = slice || colon;
         parts[i] = colon ? parse_slice_part(parse) : add_node(parse, FILM_OP_NONE, 0);
@@ -579,8 +582,9 @@ parse_call(parser *parse, uint32_t of)
         fine = fine || strcmp(text, known[i]) == 0;
     }
     if (!fine) {
-        return fault(parse, "no code is run here: only len, type, abs, min, max and sum "
-                            "can be called");
+        return fault(parse,
+                     "no code is run here: only len, type, abs, min, max and sum "
+                     "can be called");
     }
     first = parse_list(parse, ")", &comma);
     if (parse->why != NULL) {
@@ -607,7 +611,8 @@ parse_primary(parser *parse)
             if (parse->kind != TOKEN_NAME) {
                 return fault(parse, "the name of an attribute is missing");
             }
-            node = add_text(parse, FILM_OP_ATTRIBUTE, node, parse->token, parse->length);
+            node =
+                add_text(parse, FILM_OP_ATTRIBUTE, node, parse->token, parse->length);
             advance(parse);
         }
         else if (take_sign(parse, "[")) {
@@ -639,7 +644,8 @@ parse_unary(parser *parse)
     static const struct {
         const char *sign;
         film_op op;
-    } signs[] = {{"-", FILM_OP_NEGATIVE}, {"+", FILM_OP_POSITIVE}, {"~", FILM_OP_INVERT}};
+    } signs[] = {
+        {"-", FILM_OP_NEGATIVE}, {"+", FILM_OP_POSITIVE}, {"~", FILM_OP_INVERT}};
     uint32_t node = 0;
 
     if (!enter(parse)) {
@@ -666,10 +672,10 @@ static const struct {
     film_op op;
     unsigned level;
 } the_operators[] = {
-    {"|", FILM_OP_BIT_OR, 0},       {"^", FILM_OP_BIT_XOR, 1},
-    {"&", FILM_OP_BIT_AND, 2},      {"<<", FILM_OP_SHIFT_LEFT, 3},
-    {">>", FILM_OP_SHIFT_RIGHT, 3}, {"+", FILM_OP_ADD, 4},
-    {"-", FILM_OP_SUBTRACT, 4},     {"*", FILM_OP_MULTIPLY, 5},
+    {"|", FILM_OP_BIT_OR, 0},        {"^", FILM_OP_BIT_XOR, 1},
+    {"&", FILM_OP_BIT_AND, 2},       {"<<", FILM_OP_SHIFT_LEFT, 3},
+    {">>", FILM_OP_SHIFT_RIGHT, 3},  {"+", FILM_OP_ADD, 4},
+    {"-", FILM_OP_SUBTRACT, 4},      {"*", FILM_OP_MULTIPLY, 5},
     {"//", FILM_OP_FLOOR_DIVIDE, 5}, {"/", FILM_OP_DIVIDE, 5},
     {"%", FILM_OP_MODULO, 5},
 };

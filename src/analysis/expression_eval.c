@@ -26,9 +26,8 @@ name_of(film_eval *eval, const char *name, film_expr_value *out)
     static const char *const types[] = {"int",  "float", "str",  "bool", "bytes",
                                         "list", "tuple", "dict", "set",  "NoneType"};
     film_variable variable;
-    film_status status = film_timeline_variable(eval->timeline, eval->moment,
-                                                eval->index, name, &variable,
-                                                eval->error);
+    film_status status = film_timeline_variable(
+        eval->timeline, eval->moment, eval->index, name, &variable, eval->error);
 
     if (status == FILM_OK) {
         return film_eval_recorded(eval, &variable.value, out);
@@ -39,9 +38,8 @@ name_of(film_eval *eval, const char *name, film_expr_value *out)
     }
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         if (strcmp(name, types[i]) == 0) {
-            *out = (film_expr_value){.kind = FILM_EXPR_TYPE,
-                                     .text = types[i],
-                                     .length = strlen(types[i])};
+            *out = (film_expr_value){
+                .kind = FILM_EXPR_TYPE, .text = types[i], .length = strlen(types[i])};
             return true;
         }
     }
@@ -222,7 +220,8 @@ slice_of(film_eval *eval, film_expr_value *of, uint32_t first, film_expr_value *
     *out = *of;
     out->datum.length = 0;
     out->serial = 0;
-    out->items = text ? NULL : film_eval_take(eval, (of->count + 1) * sizeof(*of->items));
+    out->items =
+        text ? NULL : film_eval_take(eval, (of->count + 1) * sizeof(*of->items));
     letters = text ? film_eval_take(eval, of->length + 1) : NULL;
     if ((text ? (void *)letters : (void *)out->items) == NULL) {
         return false;
@@ -458,8 +457,9 @@ film_eval_operate(film_eval *eval, film_op op, film_expr_value *left,
     }
     if (left->kind == FILM_EXPR_OBJECT || right->kind == FILM_EXPR_OBJECT) {
         return film_eval_unknown(eval, "an operator of a %s runs code, or is too large",
-                                 left->kind == FILM_EXPR_OBJECT ? film_eval_type(left)
-                                                                : film_eval_type(right));
+                                 left->kind == FILM_EXPR_OBJECT
+                                     ? film_eval_type(left)
+                                     : film_eval_type(right));
     }
     return film_eval_error(eval, "a %s and a %s cannot be computed with",
                            film_eval_type(left), film_eval_type(right));
@@ -597,13 +597,13 @@ build(film_eval *eval, const film_tree_node *node, film_expr_value *out)
     for (uint32_t at = node->first; at != 0; at = eval->tree->nodes[at].next) {
         count++;
     }
-    *out = (film_expr_value){
-        .kind = node->op == FILM_OP_DICT ? FILM_EXPR_MAPPING : FILM_EXPR_SEQUENCE,
-        .type = node->op == FILM_OP_LIST    ? "list"
-                : node->op == FILM_OP_TUPLE ? "tuple"
-                : node->op == FILM_OP_SET   ? "set"
-                                            : "dict",
-        .whole = -1};
+    *out = (film_expr_value){.kind = node->op == FILM_OP_DICT ? FILM_EXPR_MAPPING
+                                                              : FILM_EXPR_SEQUENCE,
+                             .type = node->op == FILM_OP_LIST    ? "list"
+                                     : node->op == FILM_OP_TUPLE ? "tuple"
+                                     : node->op == FILM_OP_SET   ? "set"
+                                                                 : "dict",
+                             .whole = -1};
     out->items = film_eval_take(eval, (count + 1) * sizeof(*out->items));
     if (out->items == NULL) {
         return false;
@@ -653,7 +653,8 @@ decide(film_eval *eval, const film_tree_node *node, film_expr_value *out)
             !film_eval_truth(eval, &condition, &truth)) {
             return false;
         }
-        return evaluate(eval, truth ? node->first : eval->tree->nodes[second].next, out);
+        return evaluate(eval, truth ? node->first : eval->tree->nodes[second].next,
+                        out);
     }
     if (!evaluate(eval, node->first, out) || !film_eval_truth(eval, out, &truth)) {
         return false;

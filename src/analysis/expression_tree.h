@@ -8,7 +8,7 @@
 #include "reader/pool.h"
 
 typedef enum film_op {
-    FILM_OP_NONE,  /* None, and a part of a slice that is left out */
+    FILM_OP_NONE, /* None, and a part of a slice that is left out */
     FILM_OP_FALSE,
     FILM_OP_TRUE,
     FILM_OP_INT,

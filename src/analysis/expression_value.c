@@ -286,7 +286,7 @@ film_eval_length(film_eval *eval, film_expr_value *value, int64_t *length)
     switch (value->kind) {
     case FILM_EXPR_TEXT:
     case FILM_EXPR_BYTES:
-        *length = value->cut                     ? value->whole
+        *length = value->cut                      ? value->whole
                   : value->kind == FILM_EXPR_TEXT ? letters(value->text, value->length)
                                                   : (int64_t)value->length;
         break;
@@ -501,8 +501,9 @@ are_equal(film_eval *eval, film_expr_value *left, film_expr_value *right, bool *
             return true;
         }
         return film_eval_unknown(eval, "== of a %s runs code, or was not recorded",
-                                 left->kind == FILM_EXPR_OBJECT ? film_eval_type(left)
-                                                                : film_eval_type(right));
+                                 left->kind == FILM_EXPR_OBJECT
+                                     ? film_eval_type(left)
+                                     : film_eval_type(right));
     }
     if (left->kind == FILM_EXPR_TYPE || right->kind == FILM_EXPR_TYPE) {
         *equal = left->text != NULL && right->text != NULL &&
@@ -559,9 +560,9 @@ is_among(film_eval *eval, film_expr_value *item, film_expr_value *of, bool *foun
         item->kind == of->kind) {
         *found = item->length == 0 ||
                  memmem(of->text, of->length, item->text, item->length) != NULL;
-        return *found || !of->cut ? true
-                                  : film_eval_unknown(eval,
-                                                      "not all of a text was recorded");
+        return *found || !of->cut
+                   ? true
+                   : film_eval_unknown(eval, "not all of a text was recorded");
     }
     if (of->kind != FILM_EXPR_SEQUENCE && of->kind != FILM_EXPR_MAPPING) {
         return film_eval_error(eval, "'in' needs a container, not a %s",
@@ -575,9 +576,8 @@ is_among(film_eval *eval, film_expr_value *item, film_expr_value *of, bool *foun
             return false;
         }
     }
-    return *found || !of->cut
-               ? true
-               : film_eval_unknown(eval, "not all items were recorded");
+    return *found || !of->cut ? true
+                              : film_eval_unknown(eval, "not all items were recorded");
 }
 
 static bool
@@ -632,9 +632,9 @@ order(film_eval *eval, film_expr_value *left, film_expr_value *right, int *out)
         if (found == 0 && (left->cut || right->cut)) {
             return film_eval_unknown(eval, "not all of a text was recorded");
         }
-        *out = found != 0 ? (found > 0) - (found < 0)
-                          : (left->length > right->length) -
-                                (left->length < right->length);
+        *out = found != 0
+                   ? (found > 0) - (found < 0)
+                   : (left->length > right->length) - (left->length < right->length);
         return true;
     }
     if (left->kind == FILM_EXPR_SEQUENCE && right->kind == FILM_EXPR_SEQUENCE &&
@@ -705,11 +705,11 @@ film_eval_compare(film_eval *eval, uint8_t how, film_expr_value *left,
         if (!order(eval, left, right, &found)) {
             return false;
         }
-        *result = found == 2                            ? false
-                  : how == FILM_COMPARE_LESS          ? found < 0
-                  : how == FILM_COMPARE_LESS_EQUAL    ? found <= 0
-                  : how == FILM_COMPARE_GREATER       ? found > 0
-                                                      : found >= 0;
+        *result = found == 2                       ? false
+                  : how == FILM_COMPARE_LESS       ? found < 0
+                  : how == FILM_COMPARE_LESS_EQUAL ? found <= 0
+                  : how == FILM_COMPARE_GREATER    ? found > 0
+                                                   : found >= 0;
         return true;
     }
 }

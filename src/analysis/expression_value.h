@@ -22,14 +22,14 @@ typedef enum film_expr_kind {
 typedef struct film_expr_value film_expr_value;
 struct film_expr_value {
     film_expr_kind kind;
-    int64_t integer; /* INT, BOOL */
-    double number;   /* FLOAT */
+    int64_t integer;  /* INT, BOOL */
+    double number;    /* FLOAT */
     const char *text; /* TEXT, BYTES, TYPE */
     size_t length;
     const char *type;       /* the name of its type, for SEQUENCE and OBJECT */
     film_expr_value *items; /* SEQUENCE, MAPPING; NULL: not unfolded */
     size_t count;
-    uint64_t serial; /* recorded objects */
+    uint64_t serial;  /* recorded objects */
     film_datum datum; /* recorded; length 0: computed */
     bool cut;         /* TEXT, BYTES and what is unfolded: there is more */
     int64_t whole;    /* its true length, where cut */

@@ -18,7 +18,7 @@ typedef struct journey {
     void *context;
     film_status status;
     film_error *error;
-    size_t hit;   /* which breakpoint */
+    size_t hit; /* which breakpoint */
     bool out_of_time;
 } journey;
 
@@ -34,8 +34,7 @@ film_point_holds(film_breakpoints *set, film_point *point, film_moment moment,
     }
     FILM_TRY(film_expression_evaluate(point->condition, set->timeline, moment, index,
                                       &value, error));
-    *holds =
-        value.outcome == FILM_EVAL_VALUE && value.truth_known && value.truth;
+    *holds = value.outcome == FILM_EVAL_VALUE && value.truth_known && value.truth;
     return FILM_OK;
 }
 
@@ -46,16 +45,14 @@ static uint64_t
 identity_of(const film_point *point)
 {
     char text[256];
-    int length = snprintf(
-        text, sizeof(text), "%d|%s|%s|%u|%llu|%u|%u|%u", (int)point->kind,
-        point->file == NULL ? "" : point->file,
-        point->function == NULL ? "" : point->function, point->line,
-        (unsigned long long)point->target.serial, point->target.name,
-        point->target.code, point->target.slot);
-    uint64_t hash =
-        film_hash(text, length < 0 ? 0
-                        : (size_t)length < sizeof(text) ? (size_t)length
-                                                        : sizeof(text) - 1);
+    int length = snprintf(text, sizeof(text), "%d|%s|%s|%u|%llu|%u|%u|%u",
+                          (int)point->kind, point->file == NULL ? "" : point->file,
+                          point->function == NULL ? "" : point->function, point->line,
+                          (unsigned long long)point->target.serial, point->target.name,
+                          point->target.code, point->target.slot);
+    uint64_t hash = film_hash(text, length < 0                      ? 0
+                                    : (size_t)length < sizeof(text) ? (size_t)length
+                                                                    : sizeof(text) - 1);
 
     if (point->condition_text != NULL) {
         hash = film_digest_mix(
@@ -100,9 +97,8 @@ count_scene(film_breakpoints *set, film_point *point, film_scene *scene, uint32_
         }
         FILM_TRY(film_point_holds(
             set, point, film_moment_of(scene->thread, scene->first + i),
-            scene->events[i].node == 0
-                ? 0
-                : scene->nodes[scene->events[i].node - 1].depth,
+            scene->events[i].node == 0 ? 0
+                                       : scene->nodes[scene->events[i].node - 1].depth,
             &holds, error));
         *count += holds;
     }
@@ -143,9 +139,8 @@ film_point_count(film_breakpoints *set, size_t which, film_moment moment,
 
     FILM_TRY(film_postings_load(&timeline->postings, timeline->reader, error));
     while (known->count < block) {
-        uint64_t *counts =
-            film_grow(known->counts, &known->capacity, known->count + 1,
-                      sizeof(*counts));
+        uint64_t *counts = film_grow(known->counts, &known->capacity, known->count + 1,
+                                     sizeof(*counts));
         if (counts == NULL) {
             return film_fail(error, FILM_NO_MEMORY, "memory ran out");
         }
@@ -190,8 +185,8 @@ write_log(film_breakpoints *set, const char *text, film_moment moment, size_t in
             text = end + 1;
             continue;
         }
-        status = film_expression_evaluate(tree, set->timeline, moment, index, &value,
-                                          error);
+        status =
+            film_expression_evaluate(tree, set->timeline, moment, index, &value, error);
         if (status == FILM_OK && value.outcome == FILM_EVAL_VALUE) {
             film_buffer_append(out, value.value.text.data, value.value.text.length);
         }
@@ -271,8 +266,7 @@ match_points(void *context, film_timeline *timeline, const film_scene *scene,
     journey *on = context;
     const film_scene_event *event = &scene->events[index];
     film_moment moment = film_moment_of(scene->thread, scene->first + index);
-    size_t depth =
-        event->node == 0 ? 0 : scene->nodes[event->node - 1].depth;
+    size_t depth = event->node == 0 ? 0 : scene->nodes[event->node - 1].depth;
 
     (void)timeline;
     for (size_t i = 0; i < on->set->count && on->status == FILM_OK; i++) {
@@ -336,7 +330,7 @@ film_breakpoints_continue(film_breakpoints *breakpoints, film_moment from, bool 
     if (on.out_of_time) { /* the hit is looked at again when it goes on */
         out->reason = FILM_STOP_UNFINISHED;
         out->progress = film_timeline_progress(breakpoints->timeline, out->moment);
-        out->moment.event = back ? out->moment.event + 1
+        out->moment.event = back                    ? out->moment.event + 1
                             : out->moment.event > 0 ? out->moment.event - 1
                                                     : 0;
     }
@@ -363,8 +357,8 @@ film_timeline_hit(film_timeline *timeline, const char *file, uint32_t line, int6
     at = n < 0 ? last : first;
     status = FILM_OK;
     for (int64_t left = n < 0 ? -n : 1; left > 0 && status == FILM_OK; left--) {
-        status = film_breakpoints_continue(set, at, n < 0, true, budget, NULL, NULL, out,
-                                           error);
+        status = film_breakpoints_continue(set, at, n < 0, true, budget, NULL, NULL,
+                                           out, error);
         at = out->moment;
         if (status == FILM_OK && out->reason != FILM_STOP_BREAKPOINT) {
             break;

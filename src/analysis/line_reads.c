@@ -163,8 +163,7 @@ size_t
 film_line_reads(film_reader *reader, const film_code *code, uint32_t line,
                 film_line_read *to, size_t most)
 {
-    reading read = {
-        .reader = reader, .code = code, .to = to, .most = most, .last = -1};
+    reading read = {.reader = reader, .code = code, .to = to, .most = most, .last = -1};
     const opcodes *ops = opcodes_of(reader);
     uint32_t extended = 0;
 

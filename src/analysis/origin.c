@@ -88,7 +88,8 @@ add_path(film_timeline *timeline, film_moment line, size_t index,
     }
     read->value = value.datum;
     snprintf(read->name, sizeof(read->name), "%s", path->text);
-    if (film_target_parse(timeline, line, index, path->text, &target, NULL) == FILM_OK &&
+    if (film_target_parse(timeline, line, index, path->text, &target, NULL) ==
+            FILM_OK &&
         film_find_write(timeline, &target, line, true, &budget, &written, &stop,
                         NULL) == FILM_OK &&
         stop.reason == FILM_STOP_ARRIVED) {
@@ -116,7 +117,8 @@ add_returns(film_timeline *timeline, film_moment line, film_moment until,
     own = scene->events[index].node;
     for (uint32_t i = begin; i < index; i++) {
         const film_scene_event *event = &scene->events[i];
-        const film_node *node = event->node == 0 ? NULL : &scene->nodes[event->node - 1];
+        const film_node *node =
+            event->node == 0 ? NULL : &scene->nodes[event->node - 1];
         const film_code *code;
         film_read *read;
         if (event->kind != FILM_KIND_RETURN || node == NULL || node->parent == 0 ||
@@ -129,9 +131,10 @@ add_returns(film_timeline *timeline, film_moment line, film_moment until,
             break;
         }
         code = film_reader_code(timeline->reader, node->code);
-        snprintf(read->name, sizeof(read->name), "%.*s()",
-                 code == NULL ? 0 : (int)(code->name.length < 100 ? code->name.length : 100),
-                 code == NULL ? "" : code->name.data);
+        snprintf(
+            read->name, sizeof(read->name), "%.*s()",
+            code == NULL ? 0 : (int)(code->name.length < 100 ? code->name.length : 100),
+            code == NULL ? "" : code->name.data);
         read->value = film_scene_token(scene, i, 0);
         read->wrote = film_moment_of(scene->thread, scene->first + i);
     }
@@ -152,7 +155,8 @@ film_find_origin(film_timeline *timeline, const film_written *written,
 
     memset(out, 0, sizeof(*out));
     out->written = *written;
-    status = line_of(timeline, written->moment, written->argument, &line, &index, error);
+    status =
+        line_of(timeline, written->moment, written->argument, &line, &index, error);
     if (status == FILM_END) {
         out->stopped = "its caller was not recorded";
         return FILM_OK;
@@ -212,8 +216,8 @@ match_condition(void *context, film_timeline *timeline, const film_scene *scene,
         (walk->line != 0 || !film_kind_leaves(event->kind))) {
         return false;
     }
-    if (walk->line != 0 && film_reader_line(timeline->reader, node->code,
-                                            event->offset) != walk->line) {
+    if (walk->line != 0 &&
+        film_reader_line(timeline->reader, node->code, event->offset) != walk->line) {
         return false;
     }
     walk->status = film_expression_evaluate(walk->condition, timeline, moment,

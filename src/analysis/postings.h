@@ -10,11 +10,11 @@
 #include "format/touched.h"
 
 typedef enum film_wanted_kind {
-    FILM_WANTED_LINE,  /* a line that begins at a place from `number` to `last` of `code`
-                        */
-    FILM_WANTED_SLOT,  /* a set or delete of local `number` of `code` */
-    FILM_WANTED_CALL,  /* a call of `code` */
-    FILM_WANTED_CODE,  /* anything in a frame of `code` */
+    FILM_WANTED_LINE, /* a line that begins at a place from `number` to `last` of `code`
+                       */
+    FILM_WANTED_SLOT, /* a set or delete of local `number` of `code` */
+    FILM_WANTED_CALL, /* a call of `code` */
+    FILM_WANTED_CODE, /* anything in a frame of `code` */
     FILM_WANTED_WRITE, /* `number` = name (FILM_ANY_NAME: any), `write` =
                           film_touched_kind, of `serial` */
     FILM_WANTED_EVENT  /* an event of kind `number` */

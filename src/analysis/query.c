@@ -14,20 +14,13 @@ typedef struct question {
 } question;
 
 static const question the_questions[] = {
-    {"open", film_answer_open},
-    {"moment", film_answer_moment},
-    {"move", film_answer_move},
-    {"threads", film_answer_threads},
-    {"locals", film_answer_locals},
-    {"value", film_answer_value},
-    {"evaluate", film_answer_evaluate},
-    {"source", film_answer_source},
-    {"lines", film_answer_lines},
-    {"breakpoints", film_answer_breakpoints},
-    {"writes", film_answer_writes},
-    {"history", film_answer_history},
-    {"origin", film_answer_origin},
-    {"hits", film_answer_hits},
+    {"open", film_answer_open},         {"moment", film_answer_moment},
+    {"move", film_answer_move},         {"threads", film_answer_threads},
+    {"locals", film_answer_locals},     {"value", film_answer_value},
+    {"evaluate", film_answer_evaluate}, {"source", film_answer_source},
+    {"lines", film_answer_lines},       {"breakpoints", film_answer_breakpoints},
+    {"writes", film_answer_writes},     {"history", film_answer_history},
+    {"origin", film_answer_origin},     {"hits", film_answer_hits},
     {"first", film_answer_first},
 };
 
@@ -250,8 +243,7 @@ film_ask_get_frame(film_ask *ask, film_moment moment, size_t *index, uint64_t *s
 
     *index = 0;
     FILM_TRY(film_ask_get_number(ask, "frame", 0, serial));
-    FILM_TRY(
-        film_timeline_stack(ask->timeline, moment, &frames, &depth, ask->error));
+    FILM_TRY(film_timeline_stack(ask->timeline, moment, &frames, &depth, ask->error));
     if (depth == 0) {
         return film_fail(ask->error, FILM_END, "no frame is open at this moment");
     }
@@ -262,7 +254,6 @@ film_ask_get_frame(film_ask *ask, film_moment moment, size_t *index, uint64_t *s
             return FILM_OK;
         }
     }
-    return film_fail(ask->error, FILM_MISUSE,
-                     "frame %llu is not open at this moment",
+    return film_fail(ask->error, FILM_MISUSE, "frame %llu is not open at this moment",
                      (unsigned long long)*serial);
 }

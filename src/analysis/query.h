@@ -26,33 +26,30 @@
  *  threads    m                                  threads [{id, name, m, stack}]: where
  *             each stood at that moment
  *  locals     m, frame                           locals [VARIABLE]
- *  value      m, object | expression, frame, offset, limit   type, object, form, length,
- *             cut, items [{name | key | index, value}]
- *  evaluate   m, frame, expression               value, number | unknown | error
- *  source     file                               file, text, cut
- *  lines      file                               lines [line numbers with code],
- *             functions [{name, first, last}]
- *  breakpoints breakpoints [BREAKPOINT]          breakpoints [{verified, line, message}]
- *  writes     m, variable, frame, back, limit    writes [WRITE]
- *  history    variable, m, frame, limit          writes [WRITE], oldest first
- *  origin     m, variable, frame, depth          origin {WRITE, reads [{kind, name,
- *             value, m, origin}]}
- *  hits       file, line | function, expressions, where, m, limit, back
- *             rows [{m, n, time_ns, values}], total (null while it is not known)
- *  first      condition, m, frame, back, file, line    a MOMENT and "stopped"
+ *  value      m, object | expression, frame, offset, limit   type, object, form,
+ * length, cut, items [{name | key | index, value}] evaluate   m, frame, expression
+ * value, number | unknown | error source     file                               file,
+ * text, cut lines      file                               lines [line numbers with
+ * code], functions [{name, first, last}] breakpoints breakpoints [BREAKPOINT]
+ * breakpoints [{verified, line, message}] writes     m, variable, frame, back, limit
+ * writes [WRITE] history    variable, m, frame, limit          writes [WRITE], oldest
+ * first origin     m, variable, frame, depth          origin {WRITE, reads [{kind,
+ * name, value, m, origin}]} hits       file, line | function, expressions, where, m,
+ * limit, back rows [{m, n, time_ns, values}], total (null while it is not known) first
+ * condition, m, frame, back, file, line    a MOMENT and "stopped"
  *
  * MOMENT: m, kind, time_ns, thread, line, function, file, depth, exception {type,
- *   message} or null, task {id, name} or null, event {as dump writes it, without stack},
- *   stack [{frame, function, name, file, line, entered, code, adopted}], innermost
- *   first; with "locals": locals of the frame asked for (innermost without "frame").
- * VARIABLE: name, scope, value, changed, wrote (m or null).
- * WRITE: m, time_ns, function, file, line, name, value or null (deleted), argument.
- * VALUE ("value"): {text, type, object, length, cut, redacted} as dump writes it.
- * "frame" is the serial that "stack" gives. Numbers that can exceed 2^53 do not occur
- *   before some 9,000 threads; they are numbers, not strings.
- * BREAKPOINT: {kind: line|function|raised|uncaught|variable|attribute|object, file,
- *   line, function, module, name, object, frame, condition, hit, log}.
- * SPDX-License-Identifier: Apache-2.0 */
+ *   message} or null, task {id, name} or null, event {as dump writes it, without
+ * stack}, stack [{frame, function, name, file, line, entered, code, adopted}],
+ * innermost first; with "locals": locals of the frame asked for (innermost without
+ * "frame"). VARIABLE: name, scope, value, changed, wrote (m or null). WRITE: m,
+ * time_ns, function, file, line, name, value or null (deleted), argument. VALUE
+ * ("value"): {text, type, object, length, cut, redacted} as dump writes it. "frame" is
+ * the serial that "stack" gives. Numbers that can exceed 2^53 do not occur before some
+ * 9,000 threads; they are numbers, not strings. BREAKPOINT: {kind:
+ * line|function|raised|uncaught|variable|attribute|object, file, line, function,
+ * module, name, object, frame, condition, hit, log}. SPDX-License-Identifier:
+ * Apache-2.0 */
 #ifndef FILMSTRIP_QUERY_H
 #define FILMSTRIP_QUERY_H
 

@@ -14,9 +14,9 @@
 static const struct {
     const char *name;
     film_break_kind kind;
-} the_kinds[] = {{"line", FILM_BREAK_LINE},           {"function", FILM_BREAK_FUNCTION},
-                 {"raised", FILM_BREAK_RAISED},       {"uncaught", FILM_BREAK_UNCAUGHT},
-                 {"variable", FILM_BREAK_VARIABLE},   {"attribute", FILM_BREAK_ATTRIBUTE},
+} the_kinds[] = {{"line", FILM_BREAK_LINE},         {"function", FILM_BREAK_FUNCTION},
+                 {"raised", FILM_BREAK_RAISED},     {"uncaught", FILM_BREAK_UNCAUGHT},
+                 {"variable", FILM_BREAK_VARIABLE}, {"attribute", FILM_BREAK_ATTRIBUTE},
                  {"object", FILM_BREAK_OBJECT}};
 
 static uint64_t
@@ -43,7 +43,8 @@ take_breakpoint(film_ask *ask, const film_json_node *from, film_breakpoint *to)
             to->function = film_json_text(json, film_json_get(json, from, "function"));
             to->module = film_json_text(json, film_json_get(json, from, "module"));
             to->name = film_json_text(json, film_json_get(json, from, "name"));
-            to->condition = film_json_text(json, film_json_get(json, from, "condition"));
+            to->condition =
+                film_json_text(json, film_json_get(json, from, "condition"));
             to->hit = film_json_text(json, film_json_get(json, from, "hit"));
             to->log = film_json_text(json, film_json_get(json, from, "log"));
             to->line = (uint32_t)number_of(ask, from, "line");
@@ -78,7 +79,8 @@ film_ask_breakpoints(film_ask *ask, film_breakpoints **out, size_t *bad)
         status = take_breakpoint(ask, item, &specs[made++]);
     }
     if (status == FILM_OK) {
-        status = film_breakpoints_make(ask->timeline, specs, made, out, bad, ask->error);
+        status =
+            film_breakpoints_make(ask->timeline, specs, made, out, bad, ask->error);
     }
     film_free(specs);
     return status;
@@ -188,9 +190,9 @@ put_row(film_ask *ask, film_moment moment, const columns *with)
             film_ask_string(ask, "type", value.value.type);
         }
         else {
-            film_ask_words(ask, value.outcome == FILM_EVAL_UNKNOWN ? "unknown"
-                                                                   : "error_text",
-                           value.why);
+            film_ask_words(
+                ask, value.outcome == FILM_EVAL_UNKNOWN ? "unknown" : "error_text",
+                value.why);
         }
         film_ask_close(ask, '}');
     }
@@ -220,8 +222,8 @@ put_rows(film_ask *ask, film_breakpoints *set, const columns *with)
     }
     film_ask_open(ask, "rows", '[');
     for (uint64_t i = 0; i < limit && stop.reason == FILM_STOP_BREAKPOINT; i++) {
-        FILM_TRY(film_breakpoints_continue(set, at, back, true, &ask->budget, NULL, NULL,
-                                           &stop, ask->error));
+        FILM_TRY(film_breakpoints_continue(set, at, back, true, &ask->budget, NULL,
+                                           NULL, &stop, ask->error));
         at = stop.moment;
         if (stop.reason == FILM_STOP_BREAKPOINT) {
             FILM_TRY(put_row(ask, at, with));

@@ -13,20 +13,13 @@ static const struct {
     const char *name;
     film_move move;
 } the_moves[] = {
-    {"step", FILM_MOVE_STEP},
-    {"back", FILM_MOVE_BACK},
-    {"line", FILM_MOVE_LINE},
-    {"back-line", FILM_MOVE_BACK_LINE},
-    {"next", FILM_MOVE_NEXT},
-    {"back-next", FILM_MOVE_BACK_NEXT},
-    {"out", FILM_MOVE_OUT},
-    {"back-out", FILM_MOVE_BACK_OUT},
-    {"call", FILM_MOVE_CALL},
-    {"return", FILM_MOVE_RETURN},
-    {"raise", FILM_MOVE_RAISE},
-    {"back-raise", FILM_MOVE_BACK_RAISE},
-    {"start", FILM_MOVE_START},
-    {"end", FILM_MOVE_END},
+    {"step", FILM_MOVE_STEP},   {"back", FILM_MOVE_BACK},
+    {"line", FILM_MOVE_LINE},   {"back-line", FILM_MOVE_BACK_LINE},
+    {"next", FILM_MOVE_NEXT},   {"back-next", FILM_MOVE_BACK_NEXT},
+    {"out", FILM_MOVE_OUT},     {"back-out", FILM_MOVE_BACK_OUT},
+    {"call", FILM_MOVE_CALL},   {"return", FILM_MOVE_RETURN},
+    {"raise", FILM_MOVE_RAISE}, {"back-raise", FILM_MOVE_BACK_RAISE},
+    {"start", FILM_MOVE_START}, {"end", FILM_MOVE_END},
 };
 
 /* Moves `count` times, as far as the budget goes. */
@@ -79,16 +72,16 @@ jump(film_ask *ask, const char *how, film_moment from, film_stop *stop)
                                      ask->error);
     }
     if (strcmp(how, "fraction") == 0) {
-        return film_timeline_at_fraction(ask->timeline, from.thread,
-                                         film_json_number(film_ask_get(ask, "fraction")),
-                                         &stop->moment,
-                                         ask->error);
+        return film_timeline_at_fraction(
+            ask->timeline, from.thread, film_json_number(film_ask_get(ask, "fraction")),
+            &stop->moment, ask->error);
     }
     if (strcmp(how, "hit") == 0) {
         FILM_TRY(film_ask_get_text(ask, "file", true, &file));
         FILM_TRY(film_ask_get_number(ask, "line", 0, &number));
         return film_timeline_hit(ask->timeline, file, (uint32_t)number,
-                                 film_json_is(nth, FILM_JSON_INTEGER) ? nth->integer : 1,
+                                 film_json_is(nth, FILM_JSON_INTEGER) ? nth->integer
+                                                                      : 1,
                                  &ask->budget, stop, ask->error);
     }
     return film_fail(ask->error, FILM_MISUSE, "there is no move '%.40s'", how);
@@ -106,8 +99,8 @@ to_write(film_ask *ask, film_moment from, bool back, film_stop *stop)
 
     FILM_TRY(film_ask_get_text(ask, "variable", true, &variable));
     FILM_TRY(film_ask_get_frame(ask, from, &index, &serial));
-    FILM_TRY(film_target_parse(ask->timeline, from, index, variable, &target,
-                               ask->error));
+    FILM_TRY(
+        film_target_parse(ask->timeline, from, index, variable, &target, ask->error));
     if (back) { /* before this moment, not at it */
         film_moment first, last;
         FILM_TRY(

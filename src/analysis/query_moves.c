@@ -131,8 +131,8 @@ film_answer_threads(film_ask *ask)
     film_ask_open(ask, "threads", '[');
     for (size_t i = 0; i < film_reader_thread_count(ask->reader); i++) {
         const film_thread_info *thread = film_reader_thread(ask->reader, i);
-        film_status status = film_timeline_other_thread(ask->timeline, moment,
-                                                        thread->id, &other, NULL);
+        film_status status =
+            film_timeline_other_thread(ask->timeline, moment, thread->id, &other, NULL);
         film_ask_open(ask, NULL, '{');
         film_ask_number(ask, "id", thread->id);
         film_ask_string(ask, "name", thread->name);

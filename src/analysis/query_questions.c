@@ -13,9 +13,9 @@
 #define MOST_DEPTH 8u
 #define MOST_NODES 64u
 
-static const char *const the_forms[] = {"none",   "sequence", "mapping", "attributes",
-                                        "opaque", "array",    "named",   "exception",
-                                        "bytes"};
+static const char *const the_forms[] = {"none",       "sequence",  "mapping",
+                                        "attributes", "opaque",    "array",
+                                        "named",      "exception", "bytes"};
 
 /* --- value and evaluate --- */
 
@@ -99,8 +99,7 @@ film_answer_value(film_ask *ask)
     FILM_TRY(find_value(ask, moment, &value));
     limit = limit < MOST_ITEMS ? limit : MOST_ITEMS;
     FILM_TRY(film_ask_value(ask, "value", moment, &value));
-    status =
-        film_timeline_content(ask->timeline, moment, &value, &content, ask->error);
+    status = film_timeline_content(ask->timeline, moment, &value, &content, ask->error);
     if (status == FILM_END) {
         film_ask_words(ask, "form", "none");
         film_ask_open(ask, "items", '[');
@@ -110,9 +109,10 @@ film_answer_value(film_ask *ask)
     FILM_TRY(status);
     film_ask_string(ask, "type", content.type);
     film_ask_number(ask, "object", content.serial);
-    film_ask_words(ask, "form", content.form < sizeof(the_forms) / sizeof(the_forms[0])
-                                    ? the_forms[content.form]
-                                    : "unknown");
+    film_ask_words(ask, "form",
+                   content.form < sizeof(the_forms) / sizeof(the_forms[0])
+                       ? the_forms[content.form]
+                       : "unknown");
     if (content.length >= 0) {
         film_ask_number(ask, "length", (uint64_t)content.length);
     }
@@ -129,7 +129,8 @@ put_evaluated(film_ask *ask, const char *key, film_moment moment,
         film_ask_open(ask, key, '{');
     }
     if (value->outcome != FILM_EVAL_VALUE) {
-        film_ask_words(ask, value->outcome == FILM_EVAL_UNKNOWN ? "unknown" : "error_text",
+        film_ask_words(ask,
+                       value->outcome == FILM_EVAL_UNKNOWN ? "unknown" : "error_text",
                        value->why);
     }
     else if (value->datum.length > 0) {
@@ -200,8 +201,8 @@ put_writes(film_ask *ask, const film_target *target, film_moment at, bool back,
     film_ask_open(ask, "writes", '[');
     memset(&stop, 0, sizeof(stop));
     for (uint64_t i = 0; i < limit; i++) {
-        FILM_TRY(film_find_write(ask->timeline, target, at, back, &ask->budget, &written,
-                                 &stop, ask->error));
+        FILM_TRY(film_find_write(ask->timeline, target, at, back, &ask->budget,
+                                 &written, &stop, ask->error));
         if (stop.reason != FILM_STOP_ARRIVED) {
             break;
         }
@@ -244,8 +245,8 @@ film_answer_writes(film_ask *ask)
     FILM_TRY(film_ask_get_moment(ask, "m", true, &moment));
     FILM_TRY(film_ask_get_text(ask, "variable", true, &variable));
     FILM_TRY(frame_or_none(ask, moment, &index));
-    FILM_TRY(film_target_parse(ask->timeline, moment, index, variable, &target,
-                               ask->error));
+    FILM_TRY(
+        film_target_parse(ask->timeline, moment, index, variable, &target, ask->error));
     at = moment;
     if (film_ask_get(ask, "next") != NULL) {
         FILM_TRY(film_ask_get_moment(ask, "next", false, &at));
@@ -265,15 +266,14 @@ film_answer_history(film_ask *ask)
     FILM_TRY(film_ask_get_moment(ask, "m", true, &moment));
     FILM_TRY(film_ask_get_text(ask, "variable", true, &variable));
     FILM_TRY(frame_or_none(ask, moment, &index));
-    FILM_TRY(film_target_parse(ask->timeline, moment, index, variable, &target,
-                               ask->error));
+    FILM_TRY(
+        film_target_parse(ask->timeline, moment, index, variable, &target, ask->error));
     if (!film_ask_get_bool(ask, "this_frame")) {
         target.frame = target.kind == FILM_TARGET_CLASS ? target.frame : 0;
         target.least = 0;
     }
-    FILM_TRY(film_timeline_ends(ask->timeline,
-                                film_reader_thread(ask->reader, 0)->id, &at, &last,
-                                ask->error));
+    FILM_TRY(film_timeline_ends(ask->timeline, film_reader_thread(ask->reader, 0)->id,
+                                &at, &last, ask->error));
     if (film_ask_get(ask, "next") != NULL) {
         FILM_TRY(film_ask_get_moment(ask, "next", false, &at));
     }
@@ -282,8 +282,8 @@ film_answer_history(film_ask *ask)
 
 /* --- origin --- */
 
-static const char *const the_reads[] = {"local", "global", "attribute", "item",
-                                        "constant", "return"};
+static const char *const the_reads[] = {"local", "global",   "attribute",
+                                        "item",  "constant", "return"};
 
 static film_status
 put_origin(film_ask *ask, const film_written *written, const char *name, unsigned depth,
@@ -291,8 +291,8 @@ put_origin(film_ask *ask, const film_written *written, const char *name, unsigne
 {
     film_origin origin;
 
-    FILM_TRY(film_find_origin(ask->timeline, written, &ask->budget, &origin,
-                              ask->error));
+    FILM_TRY(
+        film_find_origin(ask->timeline, written, &ask->budget, &origin, ask->error));
     FILM_TRY(film_ask_written(ask, written, name));
     if (origin.stopped != NULL) {
         film_ask_words(ask, "stopped", origin.stopped);
@@ -339,8 +339,8 @@ film_answer_origin(film_ask *ask)
     FILM_TRY(film_ask_get_text(ask, "variable", true, &variable));
     FILM_TRY(film_ask_get_number(ask, "depth", 1, &depth));
     FILM_TRY(frame_or_none(ask, moment, &index));
-    FILM_TRY(film_target_parse(ask->timeline, moment, index, variable, &target,
-                               ask->error));
+    FILM_TRY(
+        film_target_parse(ask->timeline, moment, index, variable, &target, ask->error));
     if (film_ask_get(ask, "next") != NULL) {
         FILM_TRY(film_ask_get_moment(ask, "next", false, &moment));
     }
@@ -351,8 +351,8 @@ film_answer_origin(film_ask *ask)
         return FILM_OK;
     }
     if (stop.reason != FILM_STOP_ARRIVED) {
-        return film_fail(ask->error, FILM_END, "no write of '%.60s' was recorded before",
-                         variable);
+        return film_fail(ask->error, FILM_END,
+                         "no write of '%.60s' was recorded before", variable);
     }
     film_ask_open(ask, "origin", '{');
     FILM_TRY(put_origin(ask, &written, variable,

@@ -14,7 +14,7 @@
 typedef struct film_ask {
     film_timeline *timeline;
     film_reader *reader;
-    film_json json;  /* the request */
+    film_json json; /* the request */
     film_buffer *out;
     film_error *error;
     film_budget budget;
@@ -72,8 +72,8 @@ film_ask_written(film_ask *ask, const film_written *written, const char *name);
 
 /* --- reading (query.c) --- */
 
-/* FILM_MISUSE where it is missing or no moment, unless `fallback`: then the first moment
- * of the recording. */
+/* FILM_MISUSE where it is missing or no moment, unless `fallback`: then the first
+ * moment of the recording. */
 FILM_NODISCARD film_status
 film_ask_get_moment(film_ask *ask, const char *key, bool fallback, film_moment *out);
 
@@ -95,8 +95,8 @@ film_ask_get(const film_ask *ask, const char *key);
 bool
 film_ask_wants(film_ask *ask, const char *what);
 
-/* The frame parameter (a serial) as an index of the moment's stack; the innermost without
- * one. FILM_MISUSE: there is no such frame. */
+/* The frame parameter (a serial) as an index of the moment's stack; the innermost
+ * without one. FILM_MISUSE: there is no such frame. */
 FILM_NODISCARD film_status
 film_ask_get_frame(film_ask *ask, film_moment moment, size_t *index, uint64_t *serial);
 
@@ -112,20 +112,35 @@ film_ask_stopped(film_ask *ask, film_moment from, const film_stop *stop);
 
 typedef film_status (*film_answer)(film_ask *ask);
 
-film_status film_answer_open(film_ask *ask);
-film_status film_answer_moment(film_ask *ask);
-film_status film_answer_move(film_ask *ask);
-film_status film_answer_threads(film_ask *ask);
-film_status film_answer_locals(film_ask *ask);
-film_status film_answer_value(film_ask *ask);
-film_status film_answer_evaluate(film_ask *ask);
-film_status film_answer_source(film_ask *ask);
-film_status film_answer_lines(film_ask *ask);
-film_status film_answer_breakpoints(film_ask *ask);
-film_status film_answer_writes(film_ask *ask);
-film_status film_answer_history(film_ask *ask);
-film_status film_answer_origin(film_ask *ask);
-film_status film_answer_hits(film_ask *ask);
-film_status film_answer_first(film_ask *ask);
+film_status
+film_answer_open(film_ask *ask);
+film_status
+film_answer_moment(film_ask *ask);
+film_status
+film_answer_move(film_ask *ask);
+film_status
+film_answer_threads(film_ask *ask);
+film_status
+film_answer_locals(film_ask *ask);
+film_status
+film_answer_value(film_ask *ask);
+film_status
+film_answer_evaluate(film_ask *ask);
+film_status
+film_answer_source(film_ask *ask);
+film_status
+film_answer_lines(film_ask *ask);
+film_status
+film_answer_breakpoints(film_ask *ask);
+film_status
+film_answer_writes(film_ask *ask);
+film_status
+film_answer_history(film_ask *ask);
+film_status
+film_answer_origin(film_ask *ask);
+film_status
+film_answer_hits(film_ask *ask);
+film_status
+film_answer_first(film_ask *ask);
 
 #endif

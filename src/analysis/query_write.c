@@ -214,8 +214,8 @@ put_event(film_ask *ask, film_moment moment, const film_event *event)
     static const struct {
         film_value_role role;
         const char *key;
-    } roles[] = {{FILM_ROLE_OWNER, "owner"}, {FILM_ROLE_KEY, "key"},
-                 {FILM_ROLE_VALUE, "value"}};
+    } roles[] = {
+        {FILM_ROLE_OWNER, "owner"}, {FILM_ROLE_KEY, "key"}, {FILM_ROLE_VALUE, "value"}};
     film_event kept = *event;
     film_scene *scene;
     uint32_t index;
@@ -235,7 +235,8 @@ put_event(film_ask *ask, film_moment moment, const film_event *event)
         if (at < 0) {
             continue;
         }
-        FILM_TRY(film_timeline_locate(ask->timeline, moment, &scene, &index, ask->error));
+        FILM_TRY(
+            film_timeline_locate(ask->timeline, moment, &scene, &index, ask->error));
         datum = film_scene_token(scene, index, (uint32_t)at);
         if (datum.length > 0) {
             FILM_TRY(film_ask_value(ask, roles[i].key, moment, &datum));
@@ -247,8 +248,8 @@ put_event(film_ask *ask, film_moment moment, const film_event *event)
             film_text name = film_reader_argument_name(ask->reader, &kept, i);
             char key[256];
             film_datum datum;
-            snprintf(key, sizeof(key), "%.*s", (int)(name.length < 255 ? name.length : 255),
-                     name.data);
+            snprintf(key, sizeof(key), "%.*s",
+                     (int)(name.length < 255 ? name.length : 255), name.data);
             FILM_TRY(film_timeline_locate(ask->timeline, moment, &scene, &index,
                                           ask->error));
             datum = film_scene_token(scene, index, i);
@@ -257,8 +258,7 @@ put_event(film_ask *ask, film_moment moment, const film_event *event)
         film_ask_close(ask, '}');
     }
     if (kept.text != 0) {
-        film_ask_string(ask,
-                        kept.kind == FILM_KIND_LOST ? "reason" : "text",
+        film_ask_string(ask, kept.kind == FILM_KIND_LOST ? "reason" : "text",
                         film_reader_string(ask->reader, kept.text));
     }
     if (kept.kind == FILM_KIND_LOST || kept.kind == FILM_KIND_LOST_CONTROL) {

@@ -96,8 +96,8 @@ parse_name(film_timeline *timeline, const film_stack_frame *frame, const char *n
            film_target *out, film_error *error)
 {
     const film_code *code = film_reader_code(timeline->reader, frame->code);
-    uint32_t slot = code == NULL ? UINT32_MAX
-                                 : slot_of(timeline, code, name, strlen(name));
+    uint32_t slot =
+        code == NULL ? UINT32_MAX : slot_of(timeline, code, name, strlen(name));
 
     out->code = frame->code;
     if (slot != UINT32_MAX) {
@@ -266,10 +266,10 @@ matches_object(film_timeline *timeline, const film_target *target,
                const film_scene *scene, uint32_t index)
 {
     const film_scene_event *event = &scene->events[index];
-    bool owned = is_write(event) &&
-                 (event->form == FILM_SET_ATTRIBUTE || event->form == FILM_SET_ITEM ||
-                  event->form == FILM_SET_ATTRIBUTE_VIA ||
-                  event->form == FILM_SET_ITEM_VIA);
+    bool owned =
+        is_write(event) &&
+        (event->form == FILM_SET_ATTRIBUTE || event->form == FILM_SET_ITEM ||
+         event->form == FILM_SET_ATTRIBUTE_VIA || event->form == FILM_SET_ITEM_VIA);
 
     return (owned || event->kind == FILM_KIND_CHANGE) &&
            serial_at(timeline, scene, index) == target->serial;
@@ -326,9 +326,8 @@ film_target_wanted(const film_target *target, film_wanted *wanted)
     memset(wanted, 0, FILM_TARGET_WANTED * sizeof(*wanted));
     switch (target->kind) {
     case FILM_TARGET_LOCAL:
-        wanted[count++] = (film_wanted){.kind = FILM_WANTED_SLOT,
-                                        .code = target->code,
-                                        .number = target->slot};
+        wanted[count++] = (film_wanted){
+            .kind = FILM_WANTED_SLOT, .code = target->code, .number = target->slot};
         if (target->argument && (target->frame == 0 || target->least == 0)) {
             wanted[count++] =
                 (film_wanted){.kind = FILM_WANTED_CALL, .code = target->code};
@@ -346,8 +345,7 @@ film_target_wanted(const film_target *target, film_wanted *wanted)
                                         .write = FILM_TOUCHED_GLOBAL};
         break;
     case FILM_TARGET_CLASS:
-        wanted[count++] =
-            (film_wanted){.kind = FILM_WANTED_CODE, .code = target->code};
+        wanted[count++] = (film_wanted){.kind = FILM_WANTED_CODE, .code = target->code};
         break;
     case FILM_TARGET_OBJECT:
         wanted[count++] = (film_wanted){.kind = FILM_WANTED_WRITE,
@@ -414,8 +412,8 @@ film_find_write(film_timeline *timeline, const film_target *target, film_moment 
     film_filter filter = {.wanted = wanted,
                           .count = film_target_wanted(target, wanted)};
     film_target copy = *target;
-    bool framed = target->kind == FILM_TARGET_LOCAL && target->frame != 0 &&
-                  target->least != 0;
+    bool framed =
+        target->kind == FILM_TARGET_LOCAL && target->frame != 0 && target->least != 0;
     film_search search = {.from = from,
                           .back = back,
                           .across = !framed && target->kind != FILM_TARGET_CLASS,

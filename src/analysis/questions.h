@@ -46,9 +46,9 @@ typedef struct film_written {
     bool argument;
 } film_written;
 
-/* The last write at or before `from` (back), or the next one behind it. FILM_STOP_ARRIVED
- * and *out; AT_START or AT_END: there is none. Across threads where the target is an
- * object or a global, in the frame's thread where it is a local. */
+/* The last write at or before `from` (back), or the next one behind it.
+ * FILM_STOP_ARRIVED and *out; AT_START or AT_END: there is none. Across threads where
+ * the target is an object or a global, in the frame's thread where it is a local. */
 FILM_NODISCARD film_status
 film_find_write(film_timeline *timeline, const film_target *target, film_moment from,
                 bool back, const film_budget *budget, film_written *out,
@@ -97,9 +97,9 @@ film_find_origin(film_timeline *timeline, const film_written *written,
 
 /* --- hits and conditions --- */
 
-/* The first (or last: back) moment from `from` on where the condition is true, looked at
- * behind every event that can change it, in frames of the function that `from`'s frame
- * runs, or at every hit of `line` where that is not 0. */
+/* The first (or last: back) moment from `from` on where the condition is true, looked
+ * at behind every event that can change it, in frames of the function that `from`'s
+ * frame runs, or at every hit of `line` where that is not 0. */
 FILM_NODISCARD film_status
 film_find_condition(film_timeline *timeline, film_expression *condition, uint32_t code,
                     uint32_t line, film_moment from, bool back,

@@ -163,7 +163,8 @@ follow_stack(film_scene *scene, const film_frame *frames, size_t depth, uint32_t
     reach = at;
     same = at == 0 ? 0 : scene->nodes[at - 1].depth + (size_t)1;
     for (uint32_t node = at; node != 0; node = scene->nodes[node - 1].parent) {
-        if (scene->nodes[node - 1].serial != frames[scene->nodes[node - 1].depth].serial) {
+        if (scene->nodes[node - 1].serial !=
+            frames[scene->nodes[node - 1].depth].serial) {
             reach = scene->nodes[node - 1].parent;
             same = scene->nodes[node - 1].depth;
         }
@@ -204,20 +205,20 @@ is_common(uint8_t kind)
 static bool
 keep_extra(film_scene *scene, const film_event *from, film_scene_event *event)
 {
-    film_scene_extra *extras =
-        film_grow(scene->extras, &scene->extra_capacity, scene->extra_count + 1,
-                  sizeof(*extras));
+    film_scene_extra *extras = film_grow(scene->extras, &scene->extra_capacity,
+                                         scene->extra_count + 1, sizeof(*extras));
 
     if (extras == NULL) {
         return false;
     }
     scene->extras = extras;
-    extras[scene->extra_count] = (film_scene_extra){.count = from->count,
-                                                    .value = from->value,
-                                                    .length_before = from->length_before,
-                                                    .text = from->text,
-                                                    .cut = from->cut,
-                                                    .frameless = from->frame == 0};
+    extras[scene->extra_count] =
+        (film_scene_extra){.count = from->count,
+                           .value = from->value,
+                           .length_before = from->length_before,
+                           .text = from->text,
+                           .cut = from->cut,
+                           .frameless = from->frame == 0};
     event->extra = (uint32_t)++scene->extra_count;
     return true;
 }
@@ -259,7 +260,8 @@ enter_node(builder *build, const film_event *from, const film_frame *frame,
     return true;
 }
 
-/* Brings the tree to the stack as it was before the event itself, behind adjustments. */
+/* Brings the tree to the stack as it was before the event itself, behind adjustments.
+ */
 static bool
 catch_up(builder *build, const film_cursor *cursor, const film_event *from)
 {
@@ -307,8 +309,7 @@ keep(builder *build, const film_cursor *cursor, const film_event *from)
     const film_frame *frames = film_cursor_stack(cursor, &depth);
 
     if (!catch_up(build, cursor, from) ||
-        (enters(from->kind) &&
-         !enter_node(build, from, &frames[depth - 1], index))) {
+        (enters(from->kind) && !enter_node(build, from, &frames[depth - 1], index))) {
         return false;
     }
     event->time_ns = from->time_ns;
@@ -348,8 +349,7 @@ static film_status
 read_events(film_scene *scene, film_cursor *cursor, uint64_t end, film_error *error)
 {
     const film_event *event;
-    builder build = {
-        .scene = scene, .top = scene->start_top, .mark = scene->watermark};
+    builder build = {.scene = scene, .top = scene->start_top, .mark = scene->watermark};
     uint64_t last_time = 0;
     film_status status = FILM_OK;
 

@@ -1,10 +1,10 @@
 /* scene.h: one chunk of a thread, decoded so that any of its moments can be looked at:
  * every event knows its frame, and the event before it in that frame.
  *
- * Frames are nodes of a tree: a node's parent is its caller, so the stack at an event is
- * the way from the event's node to the root. A generator that is resumed gets a node for
- * each time it runs, linked to the one before.
- * SPDX-License-Identifier: Apache-2.0 */
+ * Frames are nodes of a tree: a node's parent is its caller, so the stack at an event
+ * is the way from the event's node to the root. A generator that is resumed gets a node
+ * for each time it runs, linked to the one before. SPDX-License-Identifier: Apache-2.0
+ */
 #ifndef FILMSTRIP_SCENE_H
 #define FILMSTRIP_SCENE_H
 
@@ -39,12 +39,12 @@ typedef struct film_scene_extra {
 typedef struct film_node {
     uint64_t serial;
     uint32_t code, site;
-    uint32_t offset;      /* at the scene's start */
-    uint32_t parent;      /* node + 1; 0: outermost */
-    uint32_t before;      /* node + 1: the same frame when it ran before, in this scene */
-    uint32_t depth;       /* 0: outermost */
-    uint32_t entered;     /* index of its call or resume; FILM_NO_EVENT: before */
-    uint32_t last;        /* index + 1 of its last event in the scene; 0: none */
+    uint32_t offset;  /* at the scene's start */
+    uint32_t parent;  /* node + 1; 0: outermost */
+    uint32_t before;  /* node + 1: the same frame when it ran before, in this scene */
+    uint32_t depth;   /* 0: outermost */
+    uint32_t entered; /* index of its call or resume; FILM_NO_EVENT: before */
+    uint32_t last;    /* index + 1 of its last event in the scene; 0: none */
     uint32_t parent_last; /* the parent's last event + 1 when it was entered */
     uint32_t home_chunk, home_index; /* keyframe that tells what it held */
     uint64_t call_event;             /* of its call or resume */
@@ -65,14 +65,14 @@ typedef struct film_scene {
     uint32_t start_top; /* node + 1 on top before the first event */
     uint32_t end_top;   /* and behind the last */
     film_buffer tokens;
-    film_buffer keyframe;      /* its chunk's, raw; empty: none */
-    bool has_locals;           /* the keyframe tells variables */
-    uint32_t *local_offsets;   /* owned; where each frame's begin, NULL: not looked */
+    film_buffer keyframe;    /* its chunk's, raw; empty: none */
+    bool has_locals;         /* the keyframe tells variables */
+    uint32_t *local_offsets; /* owned; where each frame's begin, NULL: not looked */
     size_t local_offset_count;
     uint64_t watermark; /* value ids told before it */
     bool has_watermark;
-    size_t bytes;       /* of memory */
-    uint64_t used;      /* when, for the cache */
+    size_t bytes;  /* of memory */
+    uint64_t used; /* when, for the cache */
 } film_scene;
 
 /* Decodes a block of a thread. FILM_END: it has no events. */

@@ -12,7 +12,7 @@
 typedef struct lane {
     uint32_t thread;
     uint64_t first, end; /* events of the thread */
-    uint64_t at;   /* forward: the next to look at; back: one more than that */
+    uint64_t at;         /* forward: the next to look at; back: one more than that */
     bool found, spent, paused;
     uint64_t time_ns; /* of what was found; else not later (back: earlier) than `at` */
 } lane;
@@ -78,9 +78,9 @@ advance(film_timeline *timeline, const film_search *search, lane *one,
     film_scene *scene;
     film_status status;
 
-    if (search->filter != NULL && !film_postings_may_hold(&timeline->postings,
-                                                          one->thread, block,
-                                                          search->filter)) {
+    if (search->filter != NULL &&
+        !film_postings_may_hold(&timeline->postings, one->thread, block,
+                                search->filter)) {
         one->at = (block + !search->back) << FILM_CHUNK_SHIFT;
         return FILM_OK;
     }
@@ -144,13 +144,15 @@ open_lane(film_timeline *timeline, const film_search *search,
         }
     }
     else { /* the first event behind the moment, or (back) all before that */
-        FILM_TRY(film_timeline_behind(timeline, search->from, info->id, &one->at, error));
+        FILM_TRY(
+            film_timeline_behind(timeline, search->from, info->id, &one->at, error));
     }
     bound_lane(timeline, one, search->back);
     return FILM_OK;
 }
 
-/* Whether what `one` has, or may still find, comes before that of `other` on the way. */
+/* Whether what `one` has, or may still find, comes before that of `other` on the way.
+ */
 static bool
 is_sooner(const lane *one, const lane *other, bool back)
 {
@@ -215,8 +217,7 @@ run_lanes(film_timeline *timeline, const film_search *search, lane *lanes, size_
             return FILM_OK;
         }
         if (can_stop(one, search->back) &&
-            (one->paused ||
-             ((turn++ & 7) == 7 && film_budget_spent(search->budget)))) {
+            (one->paused || ((turn++ & 7) == 7 && film_budget_spent(search->budget)))) {
             out->reason = FILM_STOP_UNFINISHED;
             out->moment =
                 film_moment_of(one->thread, search->back ? one->at : one->at - 1);

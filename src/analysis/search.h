@@ -6,8 +6,8 @@
 
 #include "analysis/timeline_state.h"
 
-/* Whether this event is one. It may use the timeline: the scene is not let go of as long
- * as few others are asked for. */
+/* Whether this event is one. It may use the timeline: the scene is not let go of as
+ * long as few others are asked for. */
 typedef bool (*film_match)(void *context, film_timeline *timeline,
                            const film_scene *scene, uint32_t index);
 
@@ -15,9 +15,9 @@ typedef struct film_search {
     film_moment from;
     bool inclusive; /* back: it is looked at itself */
     bool back;
-    bool across;            /* all threads, in order of time, thread, event */
-    bool slow;              /* the predicate is: the budget is looked at often */
-    uint64_t least;         /* back, in the own thread: events before it do not count */
+    bool across;    /* all threads, in order of time, thread, event */
+    bool slow;      /* the predicate is: the budget is looked at often */
+    uint64_t least; /* back, in the own thread: events before it do not count */
     const film_filter *filter; /* NULL: every chunk is looked at */
     film_match match;
     void *context;
@@ -30,8 +30,8 @@ FILM_NODISCARD film_status
 film_search_run(film_timeline *timeline, const film_search *search, film_stop *out,
                 film_error *error);
 
-/* What a search for writes to a target looks for; how many of wanted, which has room for
- * FILM_TARGET_WANTED, are set. */
+/* What a search for writes to a target looks for; how many of wanted, which has room
+ * for FILM_TARGET_WANTED, are set. */
 #define FILM_TARGET_WANTED 4u
 
 struct film_target;

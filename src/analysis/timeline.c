@@ -219,7 +219,8 @@ film_timeline_locate(film_timeline *timeline, film_moment moment, film_scene **s
         return film_fail(error, FILM_END, "the recording has no thread %u",
                          moment.thread);
     }
-    if (moment.event < track->info.first_event || moment.event >= track->info.end_event) {
+    if (moment.event < track->info.first_event ||
+        moment.event >= track->info.end_event) {
         return film_fail(error, FILM_END, "thread %u has no event %llu", moment.thread,
                          (unsigned long long)moment.event);
     }
@@ -458,9 +459,8 @@ film_timeline_at_fraction(film_timeline *timeline, uint32_t thread, double fract
 {
     uint64_t duration = film_reader_info(timeline->reader)->duration_ns;
     double time = !(fraction > 0) ? 0
-                  : fraction >= 1
-                      ? (double)duration
-                      : fraction * (double)duration;
+                  : fraction >= 1 ? (double)duration
+                                  : fraction * (double)duration;
 
     return film_timeline_at_time(timeline, thread, (uint64_t)time, out, error);
 }

@@ -10,8 +10,9 @@
  * the chunk comes from its keyframe. Searches read the chunks' summaries (postings.h)
  * and decode only chunks that can hold what is looked for.
  *
- * Memory: at most FILM_TIMELINE_SCENES scenes (about 1 MiB each) and FILM_TIMELINE_BYTES
- * of them, the reader's own caches (64 MiB) and some 500 bytes a chunk of summaries.
+ * Memory: at most FILM_TIMELINE_SCENES scenes (about 1 MiB each) and
+ * FILM_TIMELINE_BYTES of them, the reader's own caches (64 MiB) and some 500 bytes a
+ * chunk of summaries.
  *
  * Time: functions that take a film_budget stop when it is spent and say where they are
  * (FILM_STOP_UNFINISHED, or `next` in a page): the same call from there goes on.
@@ -121,11 +122,11 @@ film_timeline_other_thread(film_timeline *timeline, film_moment moment, uint32_t
 
 typedef struct film_stack_frame {
     uint64_t serial;
-    uint32_t code;   /* FILM_NO_CODE: lost with a damaged chunk */
-    uint32_t offset; /* place in its code, FILM_NO_OFFSET: unknown */
-    uint32_t line;   /* 0: unknown */
+    uint32_t code;    /* FILM_NO_CODE: lost with a damaged chunk */
+    uint32_t offset;  /* place in its code, FILM_NO_OFFSET: unknown */
+    uint32_t line;    /* 0: unknown */
     uint64_t entered; /* event of its call, or resume, in the moment's thread */
-    bool adopted;    /* it was open before the recording saw it */
+    bool adopted;     /* it was open before the recording saw it */
 } film_stack_frame;
 
 /* The open frames, outermost first. At a return, yield or unwind the frame that the
@@ -143,7 +144,7 @@ typedef enum film_scope {
 
 typedef struct film_variable {
     film_text name;
-    film_datum value; /* kind UNBOUND or length 0: it could not be recorded */
+    film_datum value;  /* kind UNBOUND or length 0: it could not be recorded */
     film_moment wrote; /* the event that wrote it; thread 0: before this chunk (ask
                           film_timeline_last_write), or not known */
     uint32_t slot;     /* locals; UINT32_MAX: other scopes */
@@ -152,9 +153,9 @@ typedef struct film_variable {
     bool shared;  /* a cell: inner functions may have written it since (nonlocal) */
 } film_variable;
 
-/* The variables of frame `index` of film_timeline_stack (outermost 0) that have a value:
- * its locals in the order of its code; for the body of a class or module their names.
- * Hidden ones of the compiler (.0) are left out. */
+/* The variables of frame `index` of film_timeline_stack (outermost 0) that have a
+ * value: its locals in the order of its code; for the body of a class or module their
+ * names. Hidden ones of the compiler (.0) are left out. */
 FILM_NODISCARD film_status
 film_timeline_variables(film_timeline *timeline, film_moment moment, size_t index,
                         const film_variable **variables, size_t *count,
@@ -169,8 +170,8 @@ film_timeline_variable(film_timeline *timeline, film_moment moment, size_t index
 /* --- objects --- */
 
 typedef struct film_item {
-    film_text name;    /* attributes; else empty */
-    film_datum key;    /* mappings; else length 0 */
+    film_text name; /* attributes; else empty */
+    film_datum key; /* mappings; else length 0 */
     film_datum value;
 } film_item;
 
@@ -240,9 +241,9 @@ typedef struct film_stop {
 
 /* How a move is made. Zeroed: the innermost frame, in its thread, no bound. */
 typedef struct film_move_options {
-    uint64_t frame;     /* serial of the frame that next, out, call, return are about;
-                           0: the innermost */
-    bool across;        /* step, line, raise: by time through all threads */
+    uint64_t frame; /* serial of the frame that next, out, call, return are about;
+                       0: the innermost */
+    bool across;    /* step, line, raise: by time through all threads */
     film_budget budget;
 } film_move_options;
 

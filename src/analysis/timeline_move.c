@@ -13,13 +13,13 @@
 
 /* What a movement by lines looks for. */
 typedef struct line_walk {
-    bool without_lines; /* level calls: other events stand for lines */
-    bool any;           /* in whichever frame */
+    bool without_lines;     /* level calls: other events stand for lines */
+    bool any;               /* in whichever frame */
     const uint64_t *frames; /* serials, sorted */
     size_t count;
-    uint64_t own;   /* a generator's frame: when it yields it is waited for */
-    bool only_own;  /* it has yielded */
-    bool ended;     /* (own) it returned or unwound: from now on its callers count */
+    uint64_t own;  /* a generator's frame: when it yields it is waited for */
+    bool only_own; /* it has yielded */
+    bool ended;    /* (own) it returned or unwound: from now on its callers count */
 } line_walk;
 
 static bool
@@ -149,8 +149,8 @@ by_serial(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* The serials of the frames up to and with `last`, sorted; the caller owns them. Of very
- * deep stacks the innermost count. */
+/* The serials of the frames up to and with `last`, sorted; the caller owns them. Of
+ * very deep stacks the innermost count. */
 static uint64_t *
 serials_of(const film_timeline *timeline, const film_scene *scene, size_t last,
            size_t *count)
@@ -213,8 +213,8 @@ is_generator(const film_timeline *timeline, uint32_t code)
     return of != NULL && (of->flags & GENERATOR_FLAGS) != 0;
 }
 
-/* A generator's next line is its own, also when it has yielded in between; when it ends,
- * its caller's. */
+/* A generator's next line is its own, also when it has yielded in between; when it
+ * ends, its caller's. */
 static film_status
 next_of_generator(film_timeline *timeline, film_scene *scene, film_moment from,
                   size_t at, const film_move_options *options, film_stop *out,
@@ -259,8 +259,7 @@ move_next(film_timeline *timeline, film_moment from, bool back,
 {
     film_scene *scene;
     size_t at;
-    film_status status =
-        find_frame(timeline, from, options->frame, &scene, &at, error);
+    film_status status = find_frame(timeline, from, options->frame, &scene, &at, error);
 
     if (status == FILM_END) { /* outside any frame, or it has ended: any line */
         line_walk walk = {.without_lines = !has_lines(timeline), .any = true};
@@ -282,8 +281,7 @@ move_out(film_timeline *timeline, film_moment from, bool back,
 {
     film_scene *scene;
     size_t at = 0;
-    film_status status =
-        find_frame(timeline, from, options->frame, &scene, &at, error);
+    film_status status = find_frame(timeline, from, options->frame, &scene, &at, error);
 
     if (status != FILM_OK && status != FILM_END) {
         return status;
@@ -329,9 +327,8 @@ move_to_end_of_frame(film_timeline *timeline, film_moment from, bool back,
         return FILM_OK;
     }
     (void)event;
-    FILM_TRY(search(timeline, from, back,
-                    is_generator(timeline, code.code), &filter, match_frame, &wanted,
-                    &options->budget, out, error));
+    FILM_TRY(search(timeline, from, back, is_generator(timeline, code.code), &filter,
+                    match_frame, &wanted, &options->budget, out, error));
     return FILM_OK;
 }
 

@@ -20,10 +20,11 @@ typedef struct film_place {
 
 typedef struct film_slot {
     film_datum value;
-    uint64_t wrote; /* event; UINT64_MAX: before what was looked at */
+    uint64_t wrote;  /* event; UINT64_MAX: before what was looked at */
     uint32_t number; /* slot, or name */
+    uint32_t writer; /* globals: the thread that wrote it */
     bool is_name;
-    bool known;   /* a write or delete was met */
+    bool known; /* a write or delete was met */
     bool changed;
 } film_slot;
 
@@ -33,7 +34,7 @@ typedef struct film_globals {
     uint32_t code;   /* of the module */
     uint64_t block;
     film_slot *slots; /* owned; by name of the code */
-    size_t count;
+    uint64_t used;
 } film_globals;
 
 /* Serials of the records of a chunk of values. */
@@ -63,7 +64,7 @@ typedef struct film_hit_counts {
 #define FILM_TIMELINE_MEMOS 256u
 
 typedef struct film_write_memo {
-    uint64_t serial; /* 0: free */
+    uint64_t serial;      /* 0: free */
     uint64_t block, last; /* last: + 1; 0: none */
     uint32_t thread;
     bool attributes;
@@ -113,7 +114,8 @@ struct film_timeline {
 
 /* timeline.c */
 
-/* The scene of a block; borrowed while it is one of the FILM_TIMELINE_HELD used last. */
+/* The scene of a block; borrowed while it is one of the FILM_TIMELINE_HELD used last.
+ */
 FILM_NODISCARD film_status
 film_timeline_scene(film_timeline *timeline, uint32_t thread, uint64_t block,
                     film_scene **out, film_error *error);
@@ -138,11 +140,17 @@ film_timeline_places(film_timeline *timeline, const film_scene *scene, uint32_t 
 uint32_t
 film_place_offset(const film_scene *scene, const film_place *place);
 
-/* timeline_variables.c: the locals of a place into timeline->slots: only `slot` where it
- * is not UINT32_MAX. `lines`: of how many lines back writes count as changes. */
+/* timeline_variables.c: the locals of a place into timeline->slots: only `slot` where
+ * it is not UINT32_MAX. `lines`: of how many lines back writes count as changes. */
 FILM_NODISCARD film_status
 film_timeline_slots(film_timeline *timeline, film_scene *scene, film_place place,
                     uint32_t only, film_error *error);
+
+/* timeline_globals.c: the globals that the body of a module names, into
+ * timeline->slots, in the order of its names. */
+FILM_NODISCARD film_status
+film_timeline_find_globals(film_timeline *timeline, film_moment moment,
+                           const film_code *of, film_error *error);
 
 /* The global `name` of `code`'s module at the moment. FILM_END: no write is known. */
 FILM_NODISCARD film_status

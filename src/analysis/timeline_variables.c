@@ -1,7 +1,7 @@
 /* timeline_variables.c: what the variables of a frame hold at a moment.
- * A frame's own events, walked backwards, tell every variable written in this chunk; the
- * arguments of its call or the chunk's keyframe tell the rest. Where a keyframe has none
- * (an older recording, or events not yet sealed) the chunks before are looked at.
+ * A frame's own events, walked backwards, tell every variable written in this chunk;
+ * the arguments of its call or the chunk's keyframe tell the rest. Where a keyframe has
+ * none (an older recording, or events not yet sealed) the chunks before are looked at.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -139,10 +139,8 @@ find_node(const film_scene *scene, uint64_t serial)
 static uint32_t
 walk_scene(walk *on, const film_scene *scene, film_place place, bool *whole)
 {
-    unsigned lines = place.at != 0 &&
-                             scene->events[place.at - 1].kind == FILM_KIND_LINE
-                         ? 0
-                         : 1;
+    unsigned lines =
+        place.at != 0 && scene->events[place.at - 1].kind == FILM_KIND_LINE ? 0 : 1;
 
     *whole = false;
     for (;;) {
@@ -168,8 +166,8 @@ walk_scene(walk *on, const film_scene *scene, film_place place, bool *whole)
     }
 }
 
-/* What the frame held when the scene began, from its keyframe or that of the chunk which
- * tells the frame. FILM_END: not told. */
+/* What the frame held when the scene began, from its keyframe or that of the chunk
+ * which tells the frame. FILM_END: not told. */
 static film_status
 told_before(walk *on, film_scene *scene, const film_node *node, film_error *error)
 {
@@ -217,9 +215,8 @@ walk_back(walk *on, film_scene *scene, film_place place, film_error *error)
             return status;
         }
         do { /* the chunk before that knows the frame */
-            if (block == 0 ||
-                film_timeline_scene(on->timeline, thread, --block, &scene, NULL) !=
-                    FILM_OK) {
+            if (block == 0 || film_timeline_scene(on->timeline, thread, --block, &scene,
+                                                  NULL) != FILM_OK) {
                 return FILM_OK;
             }
             place.node = find_node(scene, on->serial);
@@ -244,8 +241,8 @@ film_timeline_slots(film_timeline *timeline, film_scene *scene, film_place place
                .only = only,
                .is_changing = true,
                .serial = node->serial};
-    film_slot *slots = film_grow(timeline->slots, &timeline->slot_capacity, count + 1,
-                                 sizeof(*slots));
+    film_slot *slots =
+        film_grow(timeline->slots, &timeline->slot_capacity, count + 1, sizeof(*slots));
 
     if (slots == NULL) {
         return film_fail(error, FILM_NO_MEMORY, "memory ran out");
@@ -296,111 +293,6 @@ is_hidden(film_text name)
     return name.length == 0 || name.data[0] == '.';
 }
 
-/* --- globals --- */
-
-typedef struct global_search {
-    film_text module;
-    uint32_t name;
-} global_search;
-
-static bool
-writes_global(const film_timeline *timeline, const film_scene *scene, uint32_t index,
-              const global_search *wanted)
-{
-    const film_scene_event *event = &scene->events[index];
-    const film_code *code;
-
-    if ((event->kind != FILM_KIND_SET && event->kind != FILM_KIND_DELETE) ||
-        event->form != FILM_SET_GLOBAL || event->number != wanted->name ||
-        event->node == 0) {
-        return false;
-    }
-    code = film_reader_code(timeline->reader, scene->nodes[event->node - 1].code);
-    return code != NULL && code->module.length == wanted->module.length &&
-           memcmp(code->module.data, wanted->module.data, code->module.length) == 0;
-}
-
-/* The last write of it in one thread before event `end`. */
-static film_status
-last_global(film_timeline *timeline, uint32_t thread, uint64_t end,
-            const global_search *wanted, film_datum *value, uint64_t *wrote,
-            uint64_t *time_ns, film_error *error)
-{
-    film_wanted item = {.kind = FILM_WANTED_WRITE,
-                        .number = wanted->name,
-                        .write = FILM_TOUCHED_GLOBAL};
-    film_filter filter = {.wanted = &item, .count = 1};
-
-    while (end > 0) {
-        uint64_t block = (end - 1) >> FILM_CHUNK_SHIFT;
-        film_scene *scene;
-        film_status status;
-        if (film_postings_may_hold(&timeline->postings, thread, block, &filter)) {
-            status = film_timeline_scene(timeline, thread, block, &scene, error);
-            if (status == FILM_END) {
-                break;
-            }
-            FILM_TRY(status);
-            for (uint64_t i = end < scene->first + scene->count ? end
-                                                                : scene->first +
-                                                                      scene->count;
-                 i > scene->first; i--) {
-                uint32_t index = (uint32_t)(i - 1 - scene->first);
-                if (writes_global(timeline, scene, index, wanted)) {
-                    *value = scene->events[index].kind == FILM_KIND_SET
-                                 ? film_scene_token(scene, index, 0)
-                                 : (film_datum){.length = 0};
-                    *wrote = i - 1;
-                    *time_ns = scene->events[index].time_ns;
-                    return FILM_OK;
-                }
-            }
-        }
-        end = block << FILM_CHUNK_SHIFT;
-    }
-    return FILM_END;
-}
-
-film_status
-film_timeline_global(film_timeline *timeline, film_moment moment, uint32_t code,
-                     uint32_t name, film_datum *value, film_moment *wrote,
-                     film_error *error)
-{
-    const film_code *of = film_reader_code(timeline->reader, code);
-    global_search wanted = {.name = name};
-    uint64_t latest = 0;
-    bool found = false;
-
-    if (of == NULL) {
-        return FILM_END;
-    }
-    wanted.module = of->module;
-    FILM_TRY(film_postings_load(&timeline->postings, timeline->reader, error));
-    for (size_t i = 0; i < film_reader_thread_count(timeline->reader); i++) {
-        uint32_t thread = film_reader_thread(timeline->reader, i)->id;
-        uint64_t end, event = 0, time_ns = 0;
-        film_datum held;
-        film_status status;
-        status = film_timeline_behind(timeline, moment, thread, &end, error);
-        if (status == FILM_OK) {
-            status = last_global(timeline, thread, end, &wanted, &held, &event, &time_ns,
-                                 error);
-        }
-        if (status == FILM_END) {
-            continue;
-        }
-        FILM_TRY(status);
-        if (!found || time_ns > latest ||
-            (time_ns == latest && thread > wrote->thread)) {
-            found = true;
-            latest = time_ns;
-            *value = held;
-            *wrote = film_moment_of(thread, event);
-        }
-    }
-    return found ? FILM_OK : FILM_END;
-}
-
 /* --- the interface --- */
 
 static film_status
@@ -418,28 +310,31 @@ add_variable(film_timeline *timeline, size_t *count, const film_variable *variab
     return FILM_OK;
 }
 
-/* The globals that the body of a module names. */
 static film_status
-add_globals(film_timeline *timeline, film_moment moment, uint32_t code, size_t *count,
-            film_error *error)
+add_globals(film_timeline *timeline, film_moment moment, uint32_t code, uint64_t since,
+            size_t *count, film_error *error)
 {
     const film_code *of = film_reader_code(timeline->reader, code);
 
-    for (uint32_t i = 0; of != NULL && i < of->name_count; i++) {
+    if (of == NULL) {
+        return FILM_OK;
+    }
+    FILM_TRY(film_timeline_find_globals(timeline, moment, of, error));
+    for (uint32_t i = 0; i < of->name_count; i++) {
+        const film_slot *slot = &timeline->slots[i];
         film_variable variable;
-        film_status status;
+        if (slot->value.length == 0) {
+            continue;
+        }
         memset(&variable, 0, sizeof(variable));
-        status = film_timeline_global(timeline, moment, code, of->names[i],
-                                      &variable.value, &variable.wrote, error);
-        if (status == FILM_OK && variable.value.length > 0) {
-            variable.name = film_reader_string(timeline->reader, of->names[i]);
-            variable.scope = FILM_SCOPE_GLOBAL;
-            variable.slot = UINT32_MAX;
-            FILM_TRY(add_variable(timeline, count, &variable, error));
-        }
-        else if (status != FILM_OK && status != FILM_END) {
-            return status;
-        }
+        variable.value = slot->value;
+        variable.name = film_reader_string(timeline->reader, of->names[i]);
+        variable.wrote = film_moment_of(slot->writer, slot->wrote);
+        variable.scope = FILM_SCOPE_GLOBAL;
+        variable.slot = UINT32_MAX;
+        variable.changed =
+            variable.wrote.thread == moment.thread && variable.wrote.event > since;
+        FILM_TRY(add_variable(timeline, count, &variable, error));
     }
     return FILM_OK;
 }
@@ -460,6 +355,21 @@ place_of(film_timeline *timeline, film_moment moment, size_t index, film_scene *
     return FILM_OK;
 }
 
+/* The event of the line that the frame has just run: writes behind it are its own. */
+static uint64_t
+line_before(const film_scene *scene, film_place place)
+{
+    unsigned lines =
+        place.at != 0 && scene->events[place.at - 1].kind == FILM_KIND_LINE ? 0 : 1;
+
+    for (uint32_t at = place.at; at != 0; at = scene->events[at - 1].previous) {
+        if (scene->events[at - 1].kind == FILM_KIND_LINE && ++lines > 1) {
+            return scene->first + at - 1;
+        }
+    }
+    return scene->first;
+}
+
 film_status
 film_timeline_variables(film_timeline *timeline, film_moment moment, size_t index,
                         const film_variable **variables, size_t *count,
@@ -468,11 +378,13 @@ film_timeline_variables(film_timeline *timeline, film_moment moment, size_t inde
     film_scene *scene;
     film_place place;
     const film_code *code;
+    uint64_t since;
     uint32_t code_id;
 
     *count = 0;
     FILM_TRY(place_of(timeline, moment, index, &scene, &place, error));
     code_id = scene->nodes[place.node].code;
+    since = line_before(scene, place);
     code = film_reader_code(timeline->reader, code_id);
     FILM_TRY(film_timeline_slots(timeline, scene, place, UINT32_MAX, error));
     for (size_t i = 0; i < timeline->slot_count; i++) {
@@ -485,8 +397,9 @@ film_timeline_variables(film_timeline *timeline, film_moment moment, size_t inde
             FILM_TRY(add_variable(timeline, count, &variable, error));
         }
     }
-    if (code != NULL && !is_function(code) && timeline->slot_count == code->local_count) {
-        FILM_TRY(add_globals(timeline, moment, code_id, count, error));
+    if (code != NULL && !is_function(code) &&
+        timeline->slot_count == code->local_count) {
+        FILM_TRY(add_globals(timeline, moment, code_id, since, count, error));
     }
     *variables = timeline->variables;
     return FILM_OK;

@@ -213,8 +213,8 @@ take_string(parser *parse, size_t *text, size_t *length)
             }
             continue;
         }
-        letter = utf8_length((const uint8_t *)parse->at,
-                             (size_t)(parse->end - parse->at));
+        letter =
+            utf8_length((const uint8_t *)parse->at, (size_t)(parse->end - parse->at));
         if (letter == 0) {
             return fail(parse, "a text is no UTF-8");
         }
@@ -298,9 +298,8 @@ take_word(parser *parse)
     static const struct {
         const char *word;
         film_json_kind kind;
-    } words[] = {{"null", FILM_JSON_NULL},
-                 {"true", FILM_JSON_TRUE},
-                 {"false", FILM_JSON_FALSE}};
+    } words[] = {
+        {"null", FILM_JSON_NULL}, {"true", FILM_JSON_TRUE}, {"false", FILM_JSON_FALSE}};
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         size_t length = strlen(words[i].word);

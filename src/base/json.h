@@ -32,11 +32,11 @@ typedef enum film_json_kind {
 
 typedef struct film_json_node {
     film_json_kind kind;
-    uint32_t next;   /* index of the next member or item; 0: none */
-    uint32_t first;  /* arrays and objects: their first; 0: none */
+    uint32_t next;  /* index of the next member or item; 0: none */
+    uint32_t first; /* arrays and objects: their first; 0: none */
     uint32_t count;
-    size_t key;      /* members: where the key is in the texts */
-    size_t text;     /* strings: where it is; a NUL follows */
+    size_t key;  /* members: where the key is in the texts */
+    size_t text; /* strings: where it is; a NUL follows */
     size_t length;
     int64_t integer;
     double number;

@@ -10,12 +10,12 @@
  * Deep stacks are told once and then referred to; a keyframe refers to at most
  * FILM_KEYFRAME_RUNS earlier ones, else it tells all.
  *
- * Behind the runs, at level values, sections: id, length, body; unknown ones are skipped.
- *   1 LOCALS   for each frame told here, in order: the number of its variables that have
- *              a value, each: slot - last slot, token; the number of names (of a class
+ * Behind the runs, at level values, sections: id, length, body; unknown ones are
+ * skipped. 1 LOCALS   for each frame told here, in order: the number of its variables
+ * that have a value, each: slot - last slot, token; the number of names (of a class
  *              body), each: name, token
- *   2 RESUMED  number of frames that were suspended when the chunk began and are resumed
- *              in it, each: serial, then as in LOCALS what they held
+ *   2 RESUMED  number of frames that were suspended when the chunk began and are
+ * resumed in it, each: serial, then as in LOCALS what they held
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_KEYFRAME_H
 #define FILMSTRIP_KEYFRAME_H

@@ -131,7 +131,8 @@ film_locals_suspend(film_locals *locals, uint64_t serial, uint32_t block)
     }
     locals->blocks[block].epoch = locals->epoch;
     at = place_of(locals, serial);
-    while (locals->suspended[at].serial != 0 && locals->suspended[at].serial != serial) {
+    while (locals->suspended[at].serial != 0 &&
+           locals->suspended[at].serial != serial) {
         at = (at + 1) & (locals->suspended_size - 1);
     }
     if (locals->suspended[at].serial == serial) {

@@ -2,9 +2,9 @@
  * The sealing thread keeps it beside the state (state.h) to write it into keyframes;
  * readers do without: they look it up there.
  *
- * A frame's variables lie in a block, whose number its film_frame carries. A block whose
- * frame ended is used again. A frame that yields leaves its block under its serial, to
- * be taken up when it is resumed, in whichever thread that is.
+ * A frame's variables lie in a block, whose number its film_frame carries. A block
+ * whose frame ended is used again. A frame that yields leaves its block under its
+ * serial, to be taken up when it is resumed, in whichever thread that is.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_LOCALS_H
 #define FILMSTRIP_LOCALS_H
@@ -53,7 +53,7 @@ typedef struct film_locals {
     uint32_t free;
     film_suspended *suspended; /* owned; a hash table, linear probing */
     size_t suspended_size, suspended_count, suspended_used;
-    uint64_t epoch;      /* counts chunks */
+    uint64_t epoch; /* counts chunks */
     film_buffer scratch;
     film_buffer resumed; /* frames suspended before this chunk and resumed in it */
     uint64_t resumed_count;

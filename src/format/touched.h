@@ -1,19 +1,17 @@
-/* touched.h: which lines ran and what was written in a chunk, so that searches pass over
- * chunks that cannot hold what they look for. Gathered by the sealing thread, written as
- * sections of the summary (summary.h):
+/* touched.h: which lines ran and what was written in a chunk, so that searches pass
+ * over chunks that cannot hold what they look for. Gathered by the sealing thread,
+ * written as sections of the summary (summary.h):
  *
- *   5 LINES    for each code with lines: code - last code, number of places, each: place -
- *              last place: where a line began
- *   6 SLOTS    for each code whose locals were set or deleted: code - last code, number,
- *              each: slot - last slot. Arguments are not among them: FUNCTIONS has calls
- *   7 WRITES   for each thing written: name << 3 | unknown << 2 | kind, number of ranges,
- *              each: first serial - end of the range before, length - 1. Kinds: 0
- *              attribute `name`, 1 item, 2 change in place, 3 global `name` (no ranges).
- *              The ranges hold the serial of every owner, and others where there are many;
- *              unknown: there are owners that they do not hold
- *   8 MARKS    value ids that the thread's events before the chunk refer to (one more than
- *              the greatest), flags (1: the stack was adjusted: focus, drop or adopt)
- * SPDX-License-Identifier: Apache-2.0 */
+ *   5 LINES    for each code with lines: code - last code, number of places, each:
+ * place - last place: where a line began 6 SLOTS    for each code whose locals were set
+ * or deleted: code - last code, number, each: slot - last slot. Arguments are not among
+ * them: FUNCTIONS has calls 7 WRITES   for each thing written: name << 3 | unknown << 2
+ * | kind, number of ranges, each: first serial - end of the range before, length - 1.
+ * Kinds: 0 attribute `name`, 1 item, 2 change in place, 3 global `name` (no ranges).
+ *              The ranges hold the serial of every owner, and others where there are
+ * many; unknown: there are owners that they do not hold 8 MARKS    value ids that the
+ * thread's events before the chunk refer to (one more than the greatest), flags (1: the
+ * stack was adjusted: focus, drop or adopt) SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_TOUCHED_H
 #define FILMSTRIP_TOUCHED_H
 
@@ -114,9 +112,9 @@ film_touched_note_write(film_touched *touched, film_touched_kind kind, uint32_t 
                         uint64_t serial)
 {
     uint64_t key = (uint64_t)name << 2 | (uint64_t)kind;
-    size_t at = (size_t)((key * 0x9E3779B97F4A7C15u ^ serial * 0xC2B2AE3D27D4EB4Fu) >>
-                         50) %
-                FILM_TOUCHED_FILTER;
+    size_t at =
+        (size_t)((key * 0x9E3779B97F4A7C15u ^ serial * 0xC2B2AE3D27D4EB4Fu) >> 50) %
+        FILM_TOUCHED_FILTER;
 
     if (touched->filter[at].key == key + 1 && touched->filter[at].serial == serial) {
         return;

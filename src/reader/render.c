@@ -417,7 +417,9 @@ render_record(film_renderer *renderer, uint64_t id, bool by_name)
     film_value_record record;
     uint64_t bound = renderer->bound;
 
-    if (id >= bound && renderer->renew == NULL) { /* only earlier records may be referred to: no cycles */
+    if (id >= bound &&
+        renderer->renew ==
+            NULL) { /* only earlier records may be referred to: no cycles */
         PUT(renderer->out, NOT_KEPT);
         return;
     }
@@ -433,9 +435,8 @@ render_record(film_renderer *renderer, uint64_t id, bool by_name)
     if (renderer->renew != NULL && record.form != 0) {
         renderer->renew(renderer->context, id, &record);
         if (is_around(renderer, record.serial)) {
-            film_token token = {.kind = FILM_TOKEN_CYCLE,
-                                .value = record.serial,
-                                .type = record.type};
+            film_token token = {
+                .kind = FILM_TOKEN_CYCLE, .value = record.serial, .type = record.type};
             render_cycle(renderer, &token);
             return;
         }

@@ -18,11 +18,11 @@ seal_chunk(film_writer *writer, film_stream *stream, uint32_t wanted)
     film_buffer_clear(&writer->summary_bytes);
     film_buffer_clear(&writer->payload_bytes);
     film_columns_clear(&writer->columns);
-    film_locals_begin_chunk(&writer->locals,
-                            writer->block.ring_bytes == 0
-                                ? 0
-                                : atomic_load_explicit(&writer->log.value_floor,
-                                                       memory_order_relaxed));
+    film_locals_begin_chunk(
+        &writer->locals,
+        writer->block.ring_bytes == 0
+            ? 0
+            : atomic_load_explicit(&writer->log.value_floor, memory_order_relaxed));
     film_touched_begin(&writer->touched, stream->watermark);
     film_keyframe_encode(&stream->state, stream->chunks, writer->block.ring_bytes != 0,
                          &writer->keyframe_bytes);

@@ -21,7 +21,7 @@ typedef struct film_serial {
 } film_serial;
 
 typedef struct film_serials {
-    film_serial *recent;                     /* owned; by id; NULL: not begun */
+    film_serial *recent;                    /* owned; by id; NULL: not begun */
     film_serial (*held)[FILM_SERIALS_WAYS]; /* owned; latest first */
     /* Of the chunk being sealed: new objects are a range, others are listed. */
     uint64_t greatest, greatest_before; /* serials of chunks so far, of those before */
@@ -60,7 +60,8 @@ film_serials_note(film_serials *serials, uint64_t id, uint64_t serial)
     if (serial > serials->greatest) {
         serials->greatest = serial;
     }
-    else if (serial <= serials->greatest_before && serials->lately[serial % 256] != serial) {
+    else if (serial <= serials->greatest_before &&
+             serials->lately[serial % 256] != serial) {
         film_serials_note_older(serials, serial);
     }
 }

@@ -109,10 +109,10 @@ struct film_writer {
     uint32_t thread_count;
     pthread_t sealer;
     bool sealer_runs, sealer_must_end;
-    uint64_t ended_events;         /* of threads whose streams are freed */
-    uint64_t lost;                 /* counted outside any stream */
+    uint64_t ended_events;          /* of threads whose streams are freed */
+    uint64_t lost;                  /* counted outside any stream */
     _Atomic(film_thread *) running; /* whose row was the last */
-    _Atomic(uint32_t) stop_reason; /* film_lost_reason; not 0: keeps nothing more */
+    _Atomic(uint32_t) stop_reason;  /* film_lost_reason; not 0: keeps nothing more */
 
     /* recorder's side, by the holder of the GIL */
     film_record_stream table, values;

@@ -1,5 +1,5 @@
-/* fuzz_expression.c: any text as an expression, evaluated over a small recording, and as
- * a request of film_query. No crash, no hang, no unbounded memory.
+/* fuzz_expression.c: any text as an expression, evaluated over a small recording, and
+ * as a request of film_query. No crash, no hang, no unbounded memory.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdint.h>
 #include <stdio.h>

@@ -29,10 +29,10 @@ static const char *const the_questions[] = {
     "{\"q\": \"move\", \"m\": \"@\", \"how\": \"call\"}",
     "{\"q\": \"move\", \"m\": \"@\", \"how\": \"return\"}",
     "{\"q\": \"move\", \"m\": \"@\", \"how\": \"back-raise\"}",
-    "{\"q\": \"move\", \"m\": \"@\", \"how\": \"reverse-continue\", \"breakpoints\": "
-    "[{\"kind\": \"uncaught\"}, {\"kind\": \"raised\", \"condition\": \"a > 1\"}, "
-    "{\"kind\": \"line\", \"file\": \"m.py\", \"line\": 1, \"log\": \"{x} {y.z}\"}, "
-    "{\"kind\": \"object\", \"object\": 1}]}",
+    ("{\"q\": \"move\", \"m\": \"@\", \"how\": \"reverse-continue\", \"breakpoints\": "
+     "[{\"kind\": \"uncaught\"}, {\"kind\": \"raised\", \"condition\": \"a > 1\"}, "
+     "{\"kind\": \"line\", \"file\": \"m.py\", \"line\": 1, \"log\": \"{x} {y.z}\"}, "
+     "{\"kind\": \"object\", \"object\": 1}]}"),
     "{\"q\": \"writes\", \"m\": \"@\", \"variable\": \"a\", \"back\": true}",
     "{\"q\": \"writes\", \"m\": \"@\", \"variable\": \"self.x\", \"back\": true}",
     "{\"q\": \"history\", \"m\": \"@\", \"variable\": \"x\", \"limit\": 20}",
@@ -40,8 +40,8 @@ static const char *const the_questions[] = {
     "{\"q\": \"value\", \"m\": \"@\", \"object\": 2}",
     "{\"q\": \"evaluate\", \"m\": \"@\", \"expression\": \"[x, a.b, l[0], len(d)]\"}",
     "{\"q\": \"first\", \"m\": \"@\", \"condition\": \"x == 3\"}",
-    "{\"q\": \"hits\", \"file\": \"m.py\", \"line\": 12, \"expressions\": [\"x\"], "
-    "\"m\": \"@\"}",
+    ("{\"q\": \"hits\", \"file\": \"m.py\", \"line\": 12, \"expressions\": [\"x\"], "
+     "\"m\": \"@\"}"),
     "{\"q\": \"lines\", \"file\": \"m.py\"}",
     "{\"q\": \"open\"}",
 };
@@ -57,7 +57,8 @@ ask(film_timeline *timeline, const char *request, film_buffer *answer, film_json
 }
 
 static void
-put_request(char *to, size_t room, const char *question, uint32_t thread, uint64_t event)
+put_request(char *to, size_t room, const char *question, uint32_t thread,
+            uint64_t event)
 {
     const char *at = strchr(question, '@');
 

@@ -40,7 +40,8 @@ string(film_writer *writer, const char *text)
     return film_writer_string(writer, text, strlen(text));
 }
 
-/* def NAME(a, b): with locals a, b, x, y; a line every 8 units from first_line + 1 on. */
+/* def NAME(a, b): with locals a, b, x, y; a line every 8 units from first_line + 1 on.
+ */
 static uint32_t
 add_code(film_writer *writer, const char *name, uint32_t first_line, uint32_t flags)
 {
@@ -142,8 +143,8 @@ text_at(const film *opened, uint64_t event, size_t index, const char *name)
     film_moment moment = film_moment_of(1, event);
     film_variable variable;
     film_value value;
-    film_status status = film_timeline_variable(opened->timeline, moment, index, name,
-                                                &variable, NULL);
+    film_status status =
+        film_timeline_variable(opened->timeline, moment, index, name, &variable, NULL);
 
     if (status != FILM_OK) {
         CHECK(status == FILM_END);
@@ -218,7 +219,8 @@ move(const film *opened, film_moment from, film_move how, film_stop_reason wante
 {
     film_stop stop;
 
-    CHECK(film_timeline_move(opened->timeline, from, how, NULL, &stop, NULL) == FILM_OK);
+    CHECK(film_timeline_move(opened->timeline, from, how, NULL, &stop, NULL) ==
+          FILM_OK);
     CHECK_EQUAL(stop.reason, wanted);
     return stop.moment;
 }
@@ -241,16 +243,17 @@ TEST(moves_have_mirrors)
     CHECK_EQUAL(move(&opened, at, FILM_MOVE_RETURN, FILM_STOP_ARRIVED).event, 8);
     CHECK_EQUAL(move(&opened, first_line, FILM_MOVE_RETURN, FILM_STOP_ARRIVED).event,
                 last);
-    CHECK_EQUAL(move(&opened, film_moment_of(1, last), FILM_MOVE_CALL, FILM_STOP_ARRIVED)
-                    .event,
-                1);
+    CHECK_EQUAL(
+        move(&opened, film_moment_of(1, last), FILM_MOVE_CALL, FILM_STOP_ARRIVED).event,
+        1);
     move(&opened, first_line, FILM_MOVE_RAISE, FILM_STOP_AT_END);
     move(&opened, film_moment_of(1, 0), FILM_MOVE_BACK, FILM_STOP_AT_START);
     for (uint64_t event = 0; event < last; event += 97) {
         film_moment there = film_moment_of(1, event);
         film_moment next = move(&opened, there, FILM_MOVE_STEP, FILM_STOP_ARRIVED);
         CHECK_EQUAL(next.event, event + 1);
-        CHECK_EQUAL(move(&opened, next, FILM_MOVE_BACK, FILM_STOP_ARRIVED).event, event);
+        CHECK_EQUAL(move(&opened, next, FILM_MOVE_BACK, FILM_STOP_ARRIVED).event,
+                    event);
     }
     close_film(&opened);
 }
@@ -287,15 +290,18 @@ TEST(continue_goes_both_ways)
     film opened = open_film();
     film_breakpoint list[] = {
         {.kind = FILM_BREAK_LINE, .file = "m.py", .line = 12},
-        {.kind = FILM_BREAK_LINE, .file = "m.py", .line = 102, .condition = "a == 15000"},
+        {.kind = FILM_BREAK_LINE,
+         .file = "m.py",
+         .line = 102,
+         .condition = "a == 15000"},
     };
     film_breakpoints *set;
     film_stop stop;
     size_t bad;
 
     CHECK(film_breakpoints_make(opened.timeline, list, 1, &set, &bad, NULL) == FILM_OK);
-    CHECK(film_breakpoints_continue(set, film_moment_of(1, last), true, false, NULL, NULL,
-                                    NULL, &stop, NULL) == FILM_OK);
+    CHECK(film_breakpoints_continue(set, film_moment_of(1, last), true, false, NULL,
+                                    NULL, NULL, &stop, NULL) == FILM_OK);
     CHECK_EQUAL(stop.reason, FILM_STOP_BREAKPOINT);
     CHECK_EQUAL(stop.moment.event, 2);
     film_breakpoints_free(set);
@@ -512,13 +518,24 @@ TEST(expressions_mean_what_python_means)
 TEST(expressions_say_what_is_wrong)
 {
     static const char *const faults[] = {
-        "", "a +", "(a", "a)", "[1, 2", "a b", "1 2", "f(a)", "a.b(c)", "lambda: 1",
-        "x = 1", "a if b", "'open", "0x", "1__2x", "a[", "a[]", "a[1,2]", "{1: 2, 3}",
-        "not", "a not b", "..a", "@", "a; b", "99999999999999999999", "\x01", "a.", "{,}",
+        "",        "a +",    "(a",     "a)",        "[1, 2",
+        "a b",     "1 2",    "f(a)",   "a.b(c)",    "lambda: 1",
+        "x = 1",   "a if b", "'open",  "0x",        "1__2x",
+        "a[",      "a[]",    "a[1,2]", "{1: 2, 3}", "not",
+        "a not b", "..a",    "@",      "a; b",      "99999999999999999999",
+        "\x01",    "a.",     "{,}",
     };
-    static const char *const outcomes[] = {"y", "x.attr", "a[0]", "1 / 0", "[1][5]",
-                                           "{}['k']", "9223372036854775807 + 1",
-                                           "len(5)", "'a' + 1", "1 < 'a'", "zzz"};
+    static const char *const outcomes[] = {"y",
+                                           "x.attr",
+                                           "a[0]",
+                                           "1 / 0",
+                                           "[1][5]",
+                                           "{}['k']",
+                                           "9223372036854775807 + 1",
+                                           "len(5)",
+                                           "'a' + 1",
+                                           "1 < 'a'",
+                                           "zzz"};
     char deep[2 * FILM_EXPRESSION_LENGTH];
     film opened;
 
@@ -569,15 +586,17 @@ TEST(queries_are_answered)
     write_long(100);
     opened = open_film();
     CHECK(answers(&opened, "{\"q\": \"open\"}", "\"start\": \"1:0\""));
-    CHECK(answers(&opened, "{\"q\": \"moment\", \"m\": \"1:3\", \"with\": [\"locals\"]}",
-                  "\"name\": \"x\", \"scope\": \"local\", \"value\": {\"text\": \"77\""));
+    CHECK(
+        answers(&opened, "{\"q\": \"moment\", \"m\": \"1:3\", \"with\": [\"locals\"]}",
+                "\"name\": \"x\", \"scope\": \"local\", \"value\": {\"text\": \"77\""));
     CHECK(answers(&opened, "{\"q\": \"move\", \"m\": \"1:2\", \"how\": \"next\"}",
                   "\"m\": \"1:4\""));
     CHECK(answers(&opened,
                   "{\"q\": \"evaluate\", \"m\": \"1:3\", \"expression\": \"x + 1\"}",
                   "\"text\": \"78\""));
     CHECK(answers(&opened, "{\"q\": \"lines\", \"file\": \"/src/m.py\"}", "[11, 12"));
-    CHECK(answers(&opened, "{\"q\": \"source\", \"file\": \"/src/m.py\"}", "\"error\""));
+    CHECK(
+        answers(&opened, "{\"q\": \"source\", \"file\": \"/src/m.py\"}", "\"error\""));
     CHECK(answers(&opened, "{\"q\": 1}", "\"misuse\""));
     CHECK(answers(&opened, "{", "\"misuse\""));
     CHECK(answers(&opened, "[1]", "\"misuse\""));
@@ -616,12 +635,11 @@ TEST(memory_may_run_out)
 
 TEST(json_is_read_strictly)
 {
-    static const char *const good[] = {"null",
-                                       " [1, -2.5e3, \"a\\u00e9\\n\", {}, []] ",
+    static const char *const good[] = {"null", " [1, -2.5e3, \"a\\u00e9\\n\", {}, []] ",
                                        "{\"a\": {\"b\": [true, false]}}"};
-    static const char *const bad[] = {"",       "[1,]",  "{\"a\"}",  "01",    "1.",
-                                      "\"\\x\"", "\"a",  "nul",      "[1 2]", "{1: 2}",
-                                      "\"\x01\"", "1 1", "\"\xff\"", "-",     "+1"};
+    static const char *const bad[] = {"",         "[1,]", "{\"a\"}",  "01",    "1.",
+                                      "\"\\x\"",  "\"a",  "nul",      "[1 2]", "{1: 2}",
+                                      "\"\x01\"", "1 1",  "\"\xff\"", "-",     "+1"};
     film_json json = {0};
     const film_json_node *node;
     char deep[200];
@@ -662,8 +680,8 @@ TEST(ranges_hold_all_of_their_numbers)
         for (size_t i = 0; i < 500; i++) {
             bool held = false;
             for (size_t k = 0; k < count; k++) {
-                held = held || (numbers[i] >= ranges[k].first &&
-                                numbers[i] <= ranges[k].last);
+                held = held ||
+                       (numbers[i] >= ranges[k].first && numbers[i] <= ranges[k].last);
             }
             CHECK(held);
         }
