@@ -42,42 +42,88 @@ put_threads(film_ask *ask)
     film_ask_close(ask, ']');
 }
 
-static bool
-has_source(film_reader *reader, film_text file)
-{
-    film_source source;
+/* A file of the recording, once. Names of one file are one text of the table. */
+typedef struct file_entry {
+    film_text name;
+    uint32_t code; /* the first that is in it */
+    bool source;
+} file_entry;
 
-    for (size_t i = 0; film_reader_source(reader, i, &source, NULL) == FILM_OK; i++) {
-        if (source.file.length == file.length &&
-            memcmp(source.file.data, file.data, file.length) == 0) {
-            return true;
-        }
+static int
+by_text(const void *a, const void *b)
+{
+    const file_entry *one = a, *other = b;
+
+    if (one->name.data != other->name.data) {
+        return one->name.data < other->name.data ? -1 : 1;
     }
-    return false;
+    return (one->code > other->code) - (one->code < other->code);
 }
 
-static void
-put_files(film_ask *ask)
+static int
+by_code(const void *a, const void *b)
 {
-    size_t count = film_reader_code_count(ask->reader);
+    const file_entry *one = a, *other = b;
 
-    film_ask_open(ask, "files", '[');
-    for (size_t i = 0; i < count; i++) {
-        const film_code *code = film_reader_code(ask->reader, (uint32_t)i);
-        bool known = code == NULL;
-        for (size_t k = 0; k < i && !known; k++) {
-            const film_code *other = film_reader_code(ask->reader, (uint32_t)k);
-            known = other != NULL && other->file.length == code->file.length &&
-                    memcmp(other->file.data, code->file.data, code->file.length) == 0;
-        }
-        if (!known) {
-            film_ask_open(ask, NULL, '{');
-            film_ask_string(ask, "file", code->file);
-            film_ask_bool(ask, "source", has_source(ask->reader, code->file));
-            film_ask_close(ask, '}');
+    return (one->code > other->code) - (one->code < other->code);
+}
+
+static size_t
+list_files(film_reader *reader, file_entry *files)
+{
+    size_t count = 0, distinct = 0;
+
+    for (size_t i = 0; i < film_reader_code_count(reader); i++) {
+        const film_code *code = film_reader_code(reader, (uint32_t)i);
+        if (code != NULL) {
+            files[count++] = (file_entry){.name = code->file, .code = (uint32_t)i};
         }
     }
+    if (count > 1) {
+        qsort(files, count, sizeof(*files), by_text);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (distinct == 0 || files[distinct - 1].name.data != files[i].name.data) {
+            files[distinct++] = files[i];
+        }
+    }
+    if (distinct > 1) {
+        qsort(files, distinct, sizeof(*files), by_code);
+    }
+    return distinct;
+}
+
+static film_status
+put_files(film_ask *ask)
+{
+    file_entry *files =
+        film_alloc_array(film_reader_code_count(ask->reader) + 1, sizeof(*files));
+    film_source source;
+    size_t count;
+
+    if (files == NULL) {
+        return film_fail(ask->error, FILM_NO_MEMORY, "memory ran out");
+    }
+    count = list_files(ask->reader, files);
+    for (size_t i = 0; film_reader_source(ask->reader, i, &source, NULL) == FILM_OK;
+         i++) {
+        for (size_t k = 0; k < count; k++) {
+            files[k].source =
+                files[k].source ||
+                (files[k].name.length == source.file.length &&
+                 memcmp(files[k].name.data, source.file.data, source.file.length) == 0);
+        }
+    }
+    film_ask_open(ask, "files", '[');
+    for (size_t i = 0; i < count; i++) {
+        film_ask_open(ask, NULL, '{');
+        film_ask_string(ask, "file", files[i].name);
+        film_ask_bool(ask, "source", files[i].source);
+        film_ask_close(ask, '}');
+    }
     film_ask_close(ask, ']');
+    film_free(files);
+    return FILM_OK;
 }
 
 film_status
@@ -98,7 +144,7 @@ film_answer_open(film_ask *ask)
     film_ask_number(ask, "duration_ns", info->duration_ns);
     film_ask_number(ask, "lost", info->lost);
     put_threads(ask);
-    put_files(ask);
+    FILM_TRY(put_files(ask));
     for (size_t i = 0; i < film_reader_thread_count(ask->reader); i++) {
         if (film_timeline_ends(ask->timeline, film_reader_thread(ask->reader, i)->id,
                                &first, &last, NULL) == FILM_OK) {

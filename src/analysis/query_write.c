@@ -200,6 +200,9 @@ film_ask_locals(film_ask *ask, film_moment moment, size_t index)
         film_ask_words(ask, "scope", scope_name(variable.scope));
         FILM_TRY(film_ask_value(ask, "value", moment, &variable.value));
         film_ask_bool(ask, "changed", variable.changed);
+        if (variable.shared) {
+            film_ask_bool(ask, "shared", true);
+        }
         film_ask_moment(ask, "wrote", variable.wrote);
         film_ask_close(ask, '}');
     }
@@ -309,6 +312,26 @@ put_stack(film_ask *ask, film_moment moment, const film_stack_frame *frames,
     film_ask_close(ask, ']');
 }
 
+static film_status
+put_task(film_ask *ask, film_moment moment)
+{
+    film_scene *scene;
+    uint32_t index, name;
+    uint64_t task;
+
+    FILM_TRY(film_timeline_locate(ask->timeline, moment, &scene, &index, ask->error));
+    task = film_scene_task(scene, index, &name);
+    if (task == 0) {
+        film_ask_null(ask, "task");
+        return FILM_OK;
+    }
+    film_ask_open(ask, "task", '{');
+    film_ask_number(ask, "id", task);
+    film_ask_string(ask, "name", film_reader_string(ask->reader, name));
+    film_ask_close(ask, '}');
+    return FILM_OK;
+}
+
 film_status
 film_ask_whole_moment(film_ask *ask, film_moment moment, bool locals, uint64_t frame)
 {
@@ -330,6 +353,7 @@ film_ask_whole_moment(film_ask *ask, film_moment moment, bool locals, uint64_t f
     film_ask_number(ask, "depth", depth);
     put_exception(ask, &kept);
     put_stack(ask, moment, frames, depth);
+    FILM_TRY(put_task(ask, moment));
     index = depth;
     for (size_t i = depth; i > 0 && index == depth; i--) {
         if (frame == 0 || frames[i - 1].serial == frame) {

@@ -394,6 +394,12 @@ read_keyframe(film_reader *reader, film_scene *scene)
         film_buffer_clear(&scene->keyframe);
         return;
     }
+    body = film_input_of(scene->keyframe.data, scene->keyframe.length);
+    for (unsigned i = 0; i < 4; i++) { /* event, tick, next and last serial */
+        film_input_varint(&body);
+    }
+    scene->task = film_input_varint(&body);
+    scene->task_name = film_input_varint32(&body);
     scene->has_locals =
         film_keyframe_section(scene->keyframe.data, scene->keyframe.length,
                               FILM_KEYFRAME_LOCALS, &body) == FILM_OK;
@@ -493,6 +499,20 @@ film_scene_event_of(const film_scene *scene, uint32_t index, film_event *event)
             event->caller_offset = node->site == 0 ? FILM_NO_OFFSET : node->site - 1;
         }
     }
+}
+
+uint64_t
+film_scene_task(const film_scene *scene, uint32_t index, uint32_t *name)
+{
+    for (uint32_t i = index + 1; i > 0; i--) {
+        const film_scene_event *event = &scene->events[i - 1];
+        if (event->kind == FILM_KIND_TASK && event->extra != 0) {
+            *name = scene->extras[event->extra - 1].text;
+            return scene->extras[event->extra - 1].count;
+        }
+    }
+    *name = scene->task_name;
+    return scene->task;
 }
 
 /* Notes where each frame's variables begin. */

@@ -69,6 +69,8 @@ typedef struct film_scene {
     bool has_locals;         /* the keyframe tells variables */
     uint32_t *local_offsets; /* owned; where each frame's begin, NULL: not looked */
     size_t local_offset_count;
+    uint64_t task; /* asyncio task when it begins; 0: none */
+    uint32_t task_name;
     uint64_t watermark; /* value ids told before it */
     bool has_watermark;
     size_t bytes;  /* of memory */
@@ -86,6 +88,10 @@ film_scene_reset(film_scene *scene);
 /* The event of that index as readers know it; borrows from the scene. */
 void
 film_scene_event_of(const film_scene *scene, uint32_t index, film_event *event);
+
+/* The asyncio task that runs at an event; 0: none. *name: string id. */
+uint64_t
+film_scene_task(const film_scene *scene, uint32_t index, uint32_t *name);
 
 /* The tokens of a frame told in a keyframe (film_locals_reader). FILM_END: not told. */
 FILM_NODISCARD film_status
