@@ -105,9 +105,13 @@ gather_thread(gathering *at, uint32_t thread, uint64_t begin, uint64_t end,
     film_timeline *timeline = at->timeline;
 
     while (end > begin && !at->out->more) {
-        uint64_t block = (end - 1) >> FILM_CHUNK_SHIFT;
+        uint64_t block =
+            film_timeline_block(timeline, thread, (end - 1) >> FILM_CHUNK_SHIFT, true);
         film_scene *scene;
         film_status status;
+        if (block == UINT64_MAX) {
+            return FILM_OK;
+        }
         at->wanted = false;
         if (film_postings_writes(&timeline->postings, thread, block, at->serial, ask,
                                  at) &&
@@ -185,11 +189,13 @@ first_telling(film_timeline *timeline, uint32_t thread, uint64_t id, uint64_t en
             }
         }
     }
-    for (; low << FILM_CHUNK_SHIFT < end; low++) {
+    for (low = film_timeline_block(timeline, thread, low, false);
+         low != UINT64_MAX && low << FILM_CHUNK_SHIFT < end;
+         low = film_timeline_block(timeline, thread, low + 1, false)) {
         film_scene *scene;
         film_status status = film_timeline_scene(timeline, thread, low, &scene, error);
         if (status == FILM_END) {
-            break;
+            continue;
         }
         FILM_TRY(status);
         for (uint32_t i = 0; i < scene->count; i++) {
@@ -268,8 +274,13 @@ block_before(gathering *at, uint32_t thread, uint64_t block)
                  memo->attributes == at->attributes && memo->block <= block;
     uint64_t found = block;
 
-    while (found > 0 && !(known && found <= memo->block) &&
-           !may_hold(at, thread, found - 1)) {
+    while (found > 0 && !(known && found <= memo->block)) {
+        uint64_t near = film_timeline_block(at->timeline, thread, found - 1, true);
+        found = near == UINT64_MAX ? 0 : near + 1;
+        if (found == 0 || (known && found <= memo->block) ||
+            may_hold(at, thread, found - 1)) {
+            break;
+        }
         found--;
     }
     if (known && found <= memo->block) {

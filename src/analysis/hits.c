@@ -9,6 +9,7 @@
 #include "reader/reader_state.h"
 
 #define LOG_TEXT 4096u
+#define MOST_BLOCKS_SHIFT 26
 
 /* A continue under way. */
 typedef struct journey {
@@ -138,6 +139,10 @@ film_point_count(film_breakpoints *set, size_t which, film_moment moment,
     uint32_t index;
 
     FILM_TRY(film_postings_load(&timeline->postings, timeline->reader, error));
+    if (block >> MOST_BLOCKS_SHIFT != 0) { /* only a damaged file has such numbers */
+        *count = 0;
+        return FILM_OK;
+    }
     while (known->count < block) {
         uint64_t *counts = film_grow(known->counts, &known->capacity, known->count + 1,
                                      sizeof(*counts));

@@ -8,47 +8,68 @@
  *   {"q": "moment", "m": "1:1234", "with": ["locals"]}
  *
  * m is "thread:event"; without m it is the first moment. Every answer is an object; a
- * failure is
- *   {"error": {"code": "misuse"|"end"|"corrupt"|"memory"|"io"|..., "message": "..."}}
- * and every other answer has "took_us" and "events" (known so far in the recording).
+ * failure is {"error": {"code": "misuse"|"end"|"corrupt"|..., "message": "..."}}, and
+ * every other answer has "took_us" and "events" (known so far in the recording).
  *
- * open      asks nothing. Gives uuid, program, python, level, ending, duration_ns,
- * lost, threads [{id, name, first, end, first_ns, last_ns, lost}], files [{file,
- * source}], start (m), end (m) moment    m, with [locals], frame. Gives a MOMENT move
- * m, how, and by how: frame, across, count, breakpoints [BREAKPOINT], event, time_ns,
- * fraction, file, line, n, variable. Gives a MOMENT, "stopped" {reason:
- * arrived|breakpoint|start|end|unfinished, breakpoint} and of a continue "log"
- * [{breakpoint, m, text}]. Unfinished: the MOMENT is where it began. how: step back
- * line back-line next back-next out back-out call return raise back-raise start end
- * continue reverse-continue event time fraction hit write back-write threads   m. Gives
- * threads [{id, name, and a MOMENT: where it stood; m null: it had not begun}] locals
- * m, frame. Gives locals [VARIABLE] value     m, expression (and frame) | object,
- * offset, limit. Gives value, type, object, form, length, cut, count, items [{name |
- * key | index, value}] evaluate  m, frame, expression. Gives value, truth | unknown |
- * error_text source    file. Gives file, text, cut lines     file. Gives lines [numbers
- * of lines with code], functions [{name, first, last}] breakpoints  breakpoints
- * [BREAKPOINT]. Gives breakpoints [{verified, line, message}] writes    m, variable,
- * frame, back, limit. Gives writes [WRITE], from m on; back: the moment itself counts
- * history   variable, m, frame, limit, this_frame. Gives writes [WRITE], oldest first,
- *           in every call of the function unless this_frame
- * origin    m, variable, frame, depth. Gives origin {WRITE, stopped, reads [{kind,
- * name, value, m, origin}]} hits      file, line | function, expressions, where, m,
- * limit, back. Gives rows [{m, time_ns, values [{text, type} | {unknown} |
- * {error_text}]}] first     condition, m, frame, back, line. Gives as move
+ * - open: nothing.
+ *     Gives uuid, program, python, level, ending, duration_ns, lost, start (m), end
+ * (m), threads [{id, name, first, end, first_ns, last_ns, lost}], files [{file,
+ * source}]
+ * - moment: m, with [locals], frame.
+ *     Gives a MOMENT
+ * - move: m, how, and by how: frame, across, count, breakpoints [BREAKPOINT], event,
+ *     time_ns, fraction, file, line, n, variable.
+ *     Gives a MOMENT, "stopped" {reason, breakpoint} and of a continue "log"
+ *     [{breakpoint, m, text}]. Reasons: arrived, breakpoint, start, end, unfinished
+ *     (then the MOMENT is where it began).
+ *     how: step back line back-line next back-next out back-out call return raise
+ *     back-raise start end continue reverse-continue event time fraction hit write
+ *     back-write
+ * - threads: m.
+ *     Gives threads [{id, name and a MOMENT, where it stood; m null: not begun}]
+ * - locals: m, frame.
+ *     Gives locals [VARIABLE]
+ * - value: m, expression (and frame) | object, offset, limit.
+ *     Gives value, type, object, form, length, cut, count,
+ *     items [{name | key | index, value}]
+ * - evaluate: m, frame, expression.
+ *     Gives value, truth | unknown | error_text
+ * - source: file.
+ *     Gives file, text, cut
+ * - lines: file.
+ *     Gives lines [numbers of lines with code], functions [{name, first, last}]
+ * - breakpoints: breakpoints [BREAKPOINT].
+ *     Gives breakpoints [{verified, line, message}]
+ * - writes: m, variable, frame, back, limit.
+ *     Gives writes [WRITE], from m on; back: the moment itself counts
+ * - history: variable, m, frame, limit, this_frame.
+ *     Gives writes [WRITE], oldest first, in every call unless this_frame
+ * - origin: m, variable, frame, depth.
+ *     Gives origin {WRITE, stopped, reads [{kind, name, value, m, origin}]}
+ * - hits: file, line | function, expressions, where, m, limit, back.
+ *     Gives rows [{m, time_ns, values [{text, type} | {unknown} | {error_text}]}]
+ * - first: condition, m, frame, back, line.
+ *     Gives as move
  *
  * MOMENT: m, kind, time_ns, thread, function, file, line, depth, exception {type,
  *   message} or null, task {id, name} or null, event {kind and what dump tells of it},
  *   stack [{frame, function, name, file, line, entered, code, adopted}], innermost
  *   first; with "locals": locals of the frame asked for (innermost without "frame").
- * VARIABLE: name, scope, value, changed, wrote (m or null: before this chunk), shared
- * (a cell: an inner function may have written it since). WRITE: m, time_ns, function,
- * file, line, name, value or null (deleted), argument. "value" is {text, type, object,
- * length, cut, redacted} as dump writes it; texts are about 400 bytes at most, or
- * "text_bytes" of the request. "frame" is the serial that "stack" gives. Numbers are
- * below 2^53 up to some 8,000 threads. "variable" is x, self.x, a.b.c, d["k"], l[3],
- * module:NAME or function:x. BREAKPOINT: {kind:
- * line|function|raised|uncaught|variable|attribute|object, file, line, function,
- * module, name, object, frame, condition, hit, log} (docs/timeline.md).
+ *
+ * VARIABLE: name, scope, value, changed, wrote (m; null: before this chunk), shared (a
+ *   cell: an inner function may have written it since).
+ *
+ * WRITE: m, time_ns, function, file, line, name, value or null (deleted), argument.
+ *
+ * "value" is {text, type, object, length, cut, redacted} as dump writes it; texts are
+ *   about 400 bytes at most, or "text_bytes" of the request.
+ *
+ * "frame" is the serial that "stack" gives. Numbers are below 2^53 up to some 8,000
+ *   threads. "variable" is x, self.x, a.b.c, d["k"], l[3], module:NAME or function:x.
+ *
+ * BREAKPOINT: {kind: line|function|raised|uncaught|variable|attribute|object, file,
+ *   line, function, module, name, object, frame, condition, hit, log}; see
+ *   docs/timeline.md.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_QUERY_H
 #define FILMSTRIP_QUERY_H

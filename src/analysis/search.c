@@ -75,9 +75,15 @@ advance(film_timeline *timeline, const film_search *search, lane *one,
         film_error *error)
 {
     uint64_t block = (search->back ? one->at - 1 : one->at) >> FILM_CHUNK_SHIFT;
+    uint64_t near = film_timeline_block(timeline, one->thread, block, search->back);
     film_scene *scene;
     film_status status;
 
+    if (near != block) { /* a hole */
+        one->at = near == UINT64_MAX ? (search->back ? one->first : one->end)
+                                     : (near + search->back) << FILM_CHUNK_SHIFT;
+        return FILM_OK;
+    }
     if (search->filter != NULL &&
         !film_postings_may_hold(&timeline->postings, one->thread, block,
                                 search->filter)) {

@@ -157,18 +157,25 @@ free_scene(film_timeline *timeline)
     }
 }
 
+/* Blocks that no keyframe marks, one behind the other: windows hold some hundred. */
+#define MOST_UNMARKED 512u
+
+static film_status
+find_scene(film_timeline *timeline, uint32_t thread, uint64_t block, unsigned depth,
+           film_scene **out, film_error *error);
+
 /* A block that does not say which ids were told before it (it is not sealed yet): those
  * of the block before. */
 static void
-find_watermark(film_timeline *timeline, film_scene *scene)
+find_watermark(film_timeline *timeline, film_scene *scene, unsigned depth)
 {
     film_scene *before;
     uint64_t watermark;
 
-    if (scene->has_watermark || scene->block == 0 ||
+    if (scene->has_watermark || scene->block == 0 || depth > MOST_UNMARKED ||
         timeline->reader->file.block.minor < 2 ||
-        film_timeline_scene(timeline, scene->thread, scene->block - 1, &before, NULL) !=
-            FILM_OK) {
+        find_scene(timeline, scene->thread, scene->block - 1, depth + 1, &before,
+                   NULL) != FILM_OK) {
         return;
     }
     watermark = before->watermark + before->events[before->count - 1].mark;
@@ -180,9 +187,9 @@ find_watermark(film_timeline *timeline, film_scene *scene)
     scene->has_watermark = true;
 }
 
-film_status
-film_timeline_scene(film_timeline *timeline, uint32_t thread, uint64_t block,
-                    film_scene **out, film_error *error)
+static film_status
+find_scene(film_timeline *timeline, uint32_t thread, uint64_t block, unsigned depth,
+           film_scene **out, film_error *error)
 {
     film_scene *scene;
     film_scene made;
@@ -196,13 +203,85 @@ film_timeline_scene(film_timeline *timeline, uint32_t thread, uint64_t block,
         }
     }
     FILM_TRY(film_scene_read(timeline->reader, thread, block, &made, error));
-    find_watermark(timeline, &made);
+    find_watermark(timeline, &made, depth);
     scene = free_scene(timeline);
     *scene = made;
     scene->used = ++timeline->clock;
     timeline->scene_bytes += scene->bytes;
     *out = scene;
     return FILM_OK;
+}
+
+film_status
+film_timeline_scene(film_timeline *timeline, uint32_t thread, uint64_t block,
+                    film_scene **out, film_error *error)
+{
+    return find_scene(timeline, thread, block, 0, out, error);
+}
+
+/* Takes the blocks of events `first` to `last` into account. */
+static void
+offer_blocks(uint64_t first, uint64_t last, uint64_t block, bool back, uint64_t *best)
+{
+    uint64_t low = first >> FILM_CHUNK_SHIFT, high = last >> FILM_CHUNK_SHIFT;
+    uint64_t nearest = block < low ? low : block > high ? high : block;
+
+    if (back ? nearest <= block && (*best == UINT64_MAX || nearest > *best)
+             : nearest >= block && nearest < *best) {
+        *best = nearest;
+    }
+}
+
+/* The chunk of the track whose events begin last at or before the block's end. */
+static size_t
+chunk_near(const film_timeline *timeline, const film_track *track, uint64_t block)
+{
+    const film_chunk_info *chunks = timeline->reader->directory.chunks;
+    size_t low = 0, high = track->chunk_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (chunks[track->chunks[middle]].first >> FILM_CHUNK_SHIFT <= block) {
+            low = middle + 1;
+        }
+        else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+uint64_t
+film_timeline_block(const film_timeline *timeline, uint32_t thread, uint64_t block,
+                    bool back)
+{
+    const film_track *track = film_tracks_find(&timeline->reader->tracks, thread);
+    const film_chunk_info *chunks = timeline->reader->directory.chunks;
+    uint64_t best = UINT64_MAX, last;
+    size_t near;
+
+    if (track == NULL || track->info.end_event == 0) {
+        return UINT64_MAX;
+    }
+    last = track->info.end_event - 1;
+    near = chunk_near(timeline, track, block);
+    for (size_t i = near > 0 ? near - 1 : 0; i < near + 1 && i < track->chunk_count;
+         i++) {
+        const film_chunk_info *chunk = &chunks[track->chunks[i]];
+        uint64_t behind = chunk->first + chunk->count; /* a loss may be told there */
+        offer_blocks(chunk->first, behind < last ? behind : last, block, back, &best);
+    }
+    for (size_t i = 0; i < track->window_count; i++) {
+        const film_window_copy *window = &track->windows[i];
+        uint64_t behind = window->first + window->length; /* a row has two bytes */
+        offer_blocks(window->first < last ? window->first : last,
+                     behind < last ? behind : last, block, back, &best);
+    }
+    offer_blocks(track->sealed_end < last ? track->sealed_end : last,
+                 track->sealed_end < last ? track->sealed_end : last, block, back,
+                 &best);
+    offer_blocks(last, last, block, back, &best);
+    return best;
 }
 
 film_status
@@ -344,8 +423,11 @@ first_behind_time(film_timeline *timeline, uint32_t thread, uint64_t time_ns, bo
     for (uint64_t block = *event >> FILM_CHUNK_SHIFT; !known; block++) {
         film_scene *scene;
         uint32_t low = 0, high;
-        film_status status =
-            film_timeline_scene(timeline, thread, block, &scene, error);
+        film_status status;
+        block = film_timeline_block(timeline, thread, block, false);
+        status = block == UINT64_MAX
+                     ? FILM_END
+                     : film_timeline_scene(timeline, thread, block, &scene, error);
         if (status == FILM_END) {
             *event = track->info.end_event;
             return FILM_OK;

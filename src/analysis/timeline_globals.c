@@ -41,9 +41,13 @@ last_global(film_timeline *timeline, uint32_t thread, uint64_t end,
     film_filter filter = {.wanted = &item, .count = 1};
 
     while (end > 0) {
-        uint64_t block = (end - 1) >> FILM_CHUNK_SHIFT;
+        uint64_t block =
+            film_timeline_block(timeline, thread, (end - 1) >> FILM_CHUNK_SHIFT, true);
         film_scene *scene;
         film_status status;
+        if (block == UINT64_MAX) {
+            break;
+        }
         if (film_postings_may_hold(&timeline->postings, thread, block, &filter)) {
             status = film_timeline_scene(timeline, thread, block, &scene, error);
             if (status == FILM_END) {

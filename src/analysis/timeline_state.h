@@ -125,6 +125,12 @@ FILM_NODISCARD film_status
 film_timeline_locate(film_timeline *timeline, film_moment moment, film_scene **scene,
                      uint32_t *index, film_error *error);
 
+/* The nearest block from `block` on (back: down from it) that has events; a damaged file
+ * may have huge holes between its numbers. UINT64_MAX: there is none. */
+uint64_t
+film_timeline_block(const film_timeline *timeline, uint32_t thread, uint64_t block,
+                    bool back);
+
 /* The number of the first event of `thread` that comes behind the moment (in order of
  * time, thread, event); its end_event if there is none. */
 FILM_NODISCARD film_status

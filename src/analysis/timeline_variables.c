@@ -215,8 +215,11 @@ walk_back(walk *on, film_scene *scene, film_place place, film_error *error)
             return status;
         }
         do { /* the chunk before that knows the frame */
-            if (block == 0 || film_timeline_scene(on->timeline, thread, --block, &scene,
-                                                  NULL) != FILM_OK) {
+            block = block == 0
+                        ? UINT64_MAX
+                        : film_timeline_block(on->timeline, thread, block - 1, true);
+            if (block == UINT64_MAX || film_timeline_scene(on->timeline, thread, block,
+                                                           &scene, NULL) != FILM_OK) {
                 return FILM_OK;
             }
             place.node = find_node(scene, on->serial);
