@@ -3,10 +3,12 @@
 #include "analysis/questions.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/expression_tree.h"
 #include "analysis/search.h"
+#include "format/value_record.h"
 #include "reader/reader_state.h"
 
 #define GENERATOR_FLAGS 0x2a0u
@@ -236,6 +238,65 @@ is_key(film_timeline *timeline, const film_scene *scene, uint32_t index,
             is_text(told.text, text, strlen(text)));
 }
 
+/* The item of an object with that key at a moment; false: it has none. */
+static bool
+find_item(film_timeline *timeline, film_moment moment, uint64_t serial, const char *key,
+          film_datum *out)
+{
+    film_datum object = {.bytes = {FILM_TOKEN_CYCLE}};
+    film_content content;
+    uint8_t *end = film_varint_encode(object.bytes + 1, serial);
+    long long index = strtoll(key, NULL, 10);
+    size_t count;
+
+    object.length = (uint8_t)(film_varint_encode(end, 0) - object.bytes);
+    if (film_timeline_content(timeline, moment, &object, &content, NULL) != FILM_OK) {
+        return false;
+    }
+    if (content.form != FILM_OBJECT_MAPPING) {
+        index = index < 0 ? index + content.length : index;
+        if (index < 0 || (uint64_t)index >= content.count) {
+            return false;
+        }
+        *out = content.items[index].value;
+        return true;
+    }
+    count = content.count;
+    for (size_t i = 0; i < count; i++) {
+        film_item item = timeline->items[i];
+        film_value told;
+        if (film_timeline_text(timeline, moment, &item.key, 512, &told, NULL) ==
+                FILM_OK &&
+            is_text(told.text, key, strlen(key))) {
+            *out = item.value;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a change in place made another item of it. */
+static bool
+changes_item(film_timeline *timeline, const film_scene *scene, uint32_t index,
+             const film_target *target)
+{
+    film_moment after = film_moment_of(scene->thread, scene->first + index);
+    film_moment before = after;
+    film_datum now, then;
+    bool is, was;
+
+    if (target->key_text[0] == '\0' || after.event == 0) {
+        return true;
+    }
+    before.event--;
+    is = find_item(timeline, after, target->serial, target->key_text, &now);
+    was = find_item(timeline, before, target->serial, target->key_text, &then);
+    if (!is || !was) {
+        return is != was;
+    }
+    return now.length != then.length || memcmp(now.bytes, then.bytes, now.length) != 0;
+}
+
 static bool
 is_module(const film_timeline *timeline, uint32_t one, uint32_t other)
 {
@@ -299,7 +360,8 @@ film_target_matches(film_timeline *timeline, const film_target *target,
                 serial_at(timeline, scene, index) == target->serial);
     case FILM_TARGET_ITEM:
         if (event->kind == FILM_KIND_CHANGE) { /* the item may be among what changed */
-            return serial_at(timeline, scene, index) == target->serial;
+            return serial_at(timeline, scene, index) == target->serial &&
+                   changes_item(timeline, scene, index, target);
         }
         return is_write(event) &&
                (event->form == FILM_SET_ITEM || event->form == FILM_SET_ITEM_VIA) &&
@@ -392,6 +454,10 @@ film_written_at(film_timeline *timeline, const film_target *target, film_moment 
     out->deleted = event.kind == FILM_KIND_DELETE;
     if (out->argument) {
         out->value = film_scene_token(scene, index, target->slot);
+    }
+    else if (event.kind == FILM_KIND_CHANGE && target->kind == FILM_TARGET_ITEM) {
+        out->deleted = !find_item(timeline, moment, target->serial, target->key_text,
+                                  &out->value);
     }
     else if (!out->deleted) {
         int at = film_event_value_index(&event, FILM_ROLE_VALUE);

@@ -203,7 +203,8 @@ def test_writes_and_history(ask: Callable[[str], Any]) -> None:
     out = ask(f"""
         moment = film.at(hit=("bank.py", {line}, 1))
         out = []
-        for name in ("left", "account.money", "table[2]", "steps", "__main__:LIMIT"):
+        for name in ("left", "account.money", "table[2]", "steps", "__main__:LIMIT",
+                     "seen[1]", "seen[-1]"):
             write = film.last_write(name, before=moment)
             out.append(None if write is None else [write.line, write.value.text])
         later = film.next_write("account.money", after=film.at(event=5).move(
@@ -220,6 +221,9 @@ def test_writes_and_history(ask: Callable[[str], Any]) -> None:
     assert out[2] == [line_of("table[step] = left"), "7"]
     assert out[3] == [line_of("def work"), "4"]
     assert out[4] == [line_of("LIMIT = 3"), "3"]
+    assert out[5] == [line_of("seen.append(left)"), "9"]
+    assert out[6] == [line_of("seen.append(value)"), "3"]
+    out = out[2:]
     assert out[5] == ["10", "9", "7", "4"]
     assert out[6] == ["0", "1", "2", "3"]
     assert out[7] == ["10", "10", "9", "7", "4"]
