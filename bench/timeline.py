@@ -2,8 +2,8 @@
 
     bench/timeline.py [--events N] [--film FILE] [--json]
 
-Records bench/timeline_program.py with the filmstrip of this Python, unless FILE is there
-already, and asks in a fresh process. Exit status 1 where a bar is missed.
+Records bench/timeline_program.py with the filmstrip of this Python, unless FILE is
+there already, and asks in a fresh process. Exit status 1 where a bar is missed.
 """
 
 import argparse
@@ -146,7 +146,9 @@ def measure(film):
         q="move",
         m=f"1:{end - 1}",
         how="reverse-continue",
-        breakpoints=[{"kind": "line", "file": PROGRAM, "line": line_of("total += place")}],
+        breakpoints=[
+            {"kind": "line", "file": PROGRAM, "line": line_of("total += place")}
+        ],
     )
     results["reverse_continue_hot_line_ms"] = milliseconds(began)
     results["memory_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

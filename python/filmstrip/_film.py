@@ -304,9 +304,7 @@ class Film:
     def origin(self, name: str, at: Moment, depth: int = 1) -> dict[str, Any]:
         """Where a value came from: the write that made it and what its line read,
         `depth` levels of it."""
-        answer = self.finish(
-            q="origin", variable=name, m=at.m, depth=depth
-        )
+        answer = self.finish(q="origin", variable=name, m=at.m, depth=depth)
         origin: dict[str, Any] = answer["origin"]
         return origin
 
@@ -332,9 +330,7 @@ class Film:
                 return
             request["next"] = answer["next"]
 
-    def first(
-        self, condition: str, after: Moment, back: bool = False
-    ) -> Moment | None:
+    def first(self, condition: str, after: Moment, back: bool = False) -> Moment | None:
         """The first moment behind `after` (back: the last before it) at which the
         condition holds in the function that its frame runs."""
         told = self.finish(q="first", condition=condition, m=after.m, back=back)

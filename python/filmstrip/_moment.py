@@ -23,8 +23,8 @@ class NotRecorded(LookupError):
 @dataclasses.dataclass(frozen=True, slots=True)
 class Value:
     """What a variable held, as it was at `moment`. `text` is a Python literal where the
-    value is a scalar or a container of scalars; `object` is the serial of a container or
-    instance."""
+    value is a scalar or a container of scalars; `object` is the serial of a container
+    or instance."""
 
     text: str
     type: str
@@ -74,9 +74,7 @@ class Frame:
     @property
     def locals(self) -> Mapping[str, Value]:
         """Its variables that have a value, by name."""
-        answer = self.moment.film.query(
-            q="locals", m=self.moment.m, frame=self.serial
-        )
+        answer = self.moment.film.query(q="locals", m=self.moment.m, frame=self.serial)
         return {
             variable["name"]: _value(variable["value"], self.moment)
             for variable in answer["locals"]
@@ -85,9 +83,7 @@ class Frame:
     @property
     def changed(self) -> list[str]:
         """The variables that its last line wrote."""
-        answer = self.moment.film.query(
-            q="locals", m=self.moment.m, frame=self.serial
-        )
+        answer = self.moment.film.query(q="locals", m=self.moment.m, frame=self.serial)
         return [item["name"] for item in answer["locals"] if item["changed"]]
 
     def evaluate(self, expression: str) -> Value:
@@ -113,7 +109,9 @@ class Write:
 
     def __repr__(self) -> str:
         told = "deleted" if self.value is None else self.value.text
-        return f"<Write {self.name} = {told} at {self.moment.m} {self.file}:{self.line}>"
+        return (
+            f"<Write {self.name} = {told} at {self.moment.m} {self.file}:{self.line}>"
+        )
 
 
 class Moment:
@@ -152,19 +150,23 @@ class Moment:
 
     @property
     def function(self) -> str | None:
-        return self.told["function"]
+        told: str | None = self.told["function"]
+        return told
 
     @property
     def file(self) -> str | None:
-        return self.told["file"]
+        told: str | None = self.told["file"]
+        return told
 
     @property
     def lineno(self) -> int | None:
-        return self.told["line"]
+        told: int | None = self.told["line"]
+        return told
 
     @property
     def exception(self) -> dict[str, str] | None:
-        return self.told["exception"]
+        told: dict[str, str] | None = self.told["exception"]
+        return told
 
     @property
     def stack(self) -> list[Frame]:
@@ -262,13 +264,15 @@ class Moment:
         return self.move("back-raise")
 
     def run(self, *breakpoints: dict[str, Any], across: bool = False) -> Moment | None:
-        """On to the first breakpoint that is hit; see docs/timeline.md for their keys."""
+        """On to the first breakpoint that is hit; docs/timeline.md has their keys."""
         return self.move("continue", breakpoints=list(breakpoints), across=across)
 
     def run_back(
         self, *breakpoints: dict[str, Any], across: bool = False
     ) -> Moment | None:
-        return self.move("reverse-continue", breakpoints=list(breakpoints), across=across)
+        return self.move(
+            "reverse-continue", breakpoints=list(breakpoints), across=across
+        )
 
     # --- Python's own ---
 

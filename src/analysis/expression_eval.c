@@ -346,7 +346,9 @@ operate_ints(film_eval *eval, film_op op, int64_t left, int64_t right,
         break;
     case FILM_OP_SHIFT_RIGHT:
         over = right < 0;
-        result = right > 63 ? (left < 0 ? -1 : 0) : left >> (right & 63);
+        result = right > 63 ? (left < 0 ? -1 : 0)
+                 : left < 0 ? ~(~left >> (right & 63))
+                            : left >> (right & 63);
         break;
     default:
         return film_eval_error(eval, "that cannot be computed");

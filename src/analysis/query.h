@@ -54,7 +54,8 @@
  * MOMENT: m, kind, time_ns, thread, function, file, line, depth, exception {type,
  *   message} or null, task {id, name} or null, event {kind and what dump tells of it},
  *   stack [{frame, function, name, file, line, entered, code, adopted}], innermost
- *   first; with "locals": locals of the frame asked for (innermost without "frame").
+ *   first (at most "frames" of the request); with "locals": locals of the frame asked
+ * for (innermost without "frame").
  *
  * VARIABLE: name, scope, value, changed, wrote (m; null: before this chunk), shared (a
  *   cell: an inner function may have written it since).

@@ -292,10 +292,10 @@ put_exception(film_ask *ask, const film_event *event)
 
 static void
 put_stack(film_ask *ask, film_moment moment, const film_stack_frame *frames,
-          size_t depth)
+          size_t depth, uint64_t most)
 {
     film_ask_open(ask, "stack", '[');
-    for (size_t i = depth; i > 0; i--) {
+    for (size_t i = depth; i > 0 && depth - i < most; i--) {
         const film_stack_frame *frame = &frames[i - 1];
         const film_code *code = film_reader_code(ask->reader, frame->code);
         film_ask_open(ask, NULL, '{');
@@ -339,7 +339,9 @@ film_ask_whole_moment(film_ask *ask, film_moment moment, bool locals, uint64_t f
     const film_stack_frame *frames;
     film_event kept;
     size_t depth, index;
+    uint64_t most;
 
+    FILM_TRY(film_ask_get_number(ask, "frames", UINT64_MAX, &most));
     FILM_TRY(film_timeline_event(ask->timeline, moment, &event, ask->error));
     kept = *event;
     moment.event = kept.number;
@@ -352,7 +354,7 @@ film_ask_whole_moment(film_ask *ask, film_moment moment, bool locals, uint64_t f
                    depth > 0 ? frames[depth - 1].line : 0);
     film_ask_number(ask, "depth", depth);
     put_exception(ask, &kept);
-    put_stack(ask, moment, frames, depth);
+    put_stack(ask, moment, frames, depth, most);
     FILM_TRY(put_task(ask, moment));
     index = depth;
     for (size_t i = depth; i > 0 && index == depth; i--) {

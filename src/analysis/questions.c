@@ -456,8 +456,8 @@ film_written_at(film_timeline *timeline, const film_target *target, film_moment 
         out->value = film_scene_token(scene, index, target->slot);
     }
     else if (event.kind == FILM_KIND_CHANGE && target->kind == FILM_TARGET_ITEM) {
-        out->deleted = !find_item(timeline, moment, target->serial, target->key_text,
-                                  &out->value);
+        out->deleted =
+            !find_item(timeline, moment, target->serial, target->key_text, &out->value);
     }
     else if (!out->deleted) {
         int at = film_event_value_index(&event, FILM_ROLE_VALUE);

@@ -125,8 +125,8 @@ FILM_NODISCARD film_status
 film_timeline_locate(film_timeline *timeline, film_moment moment, film_scene **scene,
                      uint32_t *index, film_error *error);
 
-/* The nearest block from `block` on (back: down from it) that has events; a damaged file
- * may have huge holes between its numbers. UINT64_MAX: there is none. */
+/* The nearest block from `block` on (back: down from it) that has events; a damaged
+ * file may have huge holes between its numbers. UINT64_MAX: there is none. */
 uint64_t
 film_timeline_block(const film_timeline *timeline, uint32_t thread, uint64_t block,
                     bool back);

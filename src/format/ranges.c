@@ -40,7 +40,7 @@ least_gap(const uint64_t *numbers, size_t count, unsigned most)
 void
 film_ranges_put(uint64_t *numbers, size_t count, unsigned most, film_buffer *out)
 {
-    film_range ranges[FILM_RANGES_MOST];
+    film_range ranges[FILM_RANGES_MOST] = {{0, 0}};
     uint64_t least = 0, end = 0;
     size_t used = 0;
 

@@ -119,7 +119,8 @@ enter_again(film_state *state, uint64_t frame_delta, uint32_t code, uint32_t off
     state->last_resumed = serial;
     FILM_TRY(film_state_push(state, serial, code, offset, site));
     if (state->locals != NULL) {
-        film_state_top(state)->locals = film_locals_resume(state->locals, serial);
+        state->frames[state->depth - 1].locals =
+            film_locals_resume(state->locals, serial);
     }
     return FILM_OK;
 }

@@ -173,9 +173,8 @@ compare_addresses(const film_object *object, PyObject *value, bool removes,
 {
     int64_t grown = (int64_t)Py_SIZE(value) - object->length;
 
-    if (object->pointers == 0 || object->stale || !object->compared ||
-        object->partly || grown == 0 || grown > MOST_GROWTH ||
-        (grown < 0 && !removes)) {
+    if (object->pointers == 0 || object->stale || !object->compared || object->partly ||
+        grown == 0 || grown > MOST_GROWTH || (grown < 0 && !removes)) {
         return false;
     }
     return film_fingerprint_addresses(value, object->length, fingerprint);

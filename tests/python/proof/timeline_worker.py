@@ -75,8 +75,14 @@ class Walker:
     def move(self, m, how, **more):
         answer = self.ask(q="move", m=m, how=how, **more, **{"with": ["locals"]})
         while "next" in answer:
-            answer = self.ask(q="move", m=m, how=how, next=answer["next"], **more,
-                              **{"with": ["locals"]})
+            answer = self.ask(
+                q="move",
+                m=m,
+                how=how,
+                next=answer["next"],
+                **more,
+                **{"with": ["locals"]},
+            )
         return answer["stopped"]["reason"], self.bare(answer)
 
     def full_text(self, m, value, depth=5):
@@ -132,7 +138,9 @@ def line_events(walker, path, thread):
 def compare_line(walker, moment, expected):
     _, line, variables = expected
     if moment["line"] != line:
-        raise values_compare.Difference(f"{moment['m']}: line {moment['line']}, not {line}")
+        raise values_compare.Difference(
+            f"{moment['m']}: line {moment['line']}, not {line}"
+        )
     held = {variable["name"]: variable["value"] for variable in moment["locals"]}
     compared = 0
     for name, text in variables.items():
@@ -178,7 +186,9 @@ def walk(walker, expected, moments):
         walked += 1
         known = walker.seen.setdefault(at["m"], at)
         if known != at:
-            raise values_compare.Difference(f"{at['m']} is not what it was: {known} {at}")
+            raise values_compare.Difference(
+                f"{at['m']} is not what it was: {known} {at}"
+            )
         wanted = expected.get(at["m"])
         if wanted is not None:
             compared += compare_line(walker, at, wanted)
