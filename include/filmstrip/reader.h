@@ -33,6 +33,10 @@ typedef enum film_ending {
     FILM_ENDING_DIED    /* its process went away without closing it */
 } film_ending;
 
+/* closed, live, died */
+const char *
+film_ending_name(film_ending ending);
+
 typedef struct film_info {
     uint16_t version_major, version_minor;
     uint8_t uuid[16];

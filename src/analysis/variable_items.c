@@ -99,22 +99,40 @@ film_content_find(film_variables *variables, uint64_t serial, film_past_value *o
     return true;
 }
 
-/* The container whose item the event writes; serial 0: not known. */
+/* The record that the event's owner was told with: id + 1, or 0. Records come in the
+ * order of their ids. */
+static uint64_t
+record_of(const film_told *owner)
+{
+    return owner->token.kind == FILM_TOKEN_VALUE ||
+                   owner->token.kind == FILM_TOKEN_OBJECT
+               ? owner->token.value + 1
+               : 0;
+}
+
+/* The container whose item the event writes; serial 0: not known. Something within
+ * another container is told in that one's record; the writes to its items since are all
+ * known if none was forgotten. */
 static container
 container_of(film_variables *variables, const film_event *event)
 {
     film_told owner = film_told_by(event, FILM_ROLE_OWNER);
     container result = {.serial = film_serial_of(variables, &owner.token)};
     film_past_value token;
+    bool known = false;
 
     if (result.serial != 0 &&
         find_content(variables, result.serial, &result.head, &token)) {
         film_input input = film_input_of(token.bytes, token.length);
         film_token content = film_token_decode(&input);
 
-        if (content.kind == FILM_TOKEN_VALUE && !input.failed) {
-            result.record = content.value + 1;
-        }
+        known = content.kind == FILM_TOKEN_VALUE && !input.failed;
+        result.record = known ? content.value + 1 : 0;
+    }
+    if (result.serial != 0 && record_of(&owner) > result.record &&
+        (known || film_variables_are_whole(variables))) {
+        result.record = record_of(&owner);
+        result.head = (content_head){0};
     }
     return result;
 }
@@ -170,22 +188,24 @@ item_address(film_variables *variables, const container *of, const film_told *ke
                                  hash_key(variables, key));
 }
 
-/* Something within another container: what its record says may have been written over
- * before, so nothing is looked up there. */
+/* The first write to an item since the content was told. What is not known for sure is
+ * kept as such: nothing will be looked up there. */
 static void
-note_unknown_content(film_variables *variables, const film_event *event, container *of)
+note_first_write(film_variables *variables, const film_event *event, container *of)
 {
-    content_head head = {.forgotten = film_variables_items_forgotten(variables) - 1,
-                         .written = 1};
     film_told owner = film_told_by(event, FILM_ROLE_OWNER);
+    content_head head = {.forgotten = film_variables_items_forgotten(variables),
+                         .written = 1};
     uint8_t token[FILM_TOKEN_MAX], *end;
 
-    if (owner.token.kind != FILM_TOKEN_VALUE && owner.token.kind != FILM_TOKEN_OBJECT) {
-        return;
+    if (of->record == 0) {
+        of->record = record_of(&owner);
+        head.forgotten--;
     }
-    end = film_token_put_value(token, FILM_TOKEN_VALUE, owner.token.value);
-    put_content(variables, of->serial, &head, token, (size_t)(end - token));
-    of->record = owner.token.value + 1;
+    if (of->record != 0) {
+        end = film_token_put_value(token, FILM_TOKEN_VALUE, of->record - 1);
+        put_content(variables, of->serial, &head, token, (size_t)(end - token));
+    }
 }
 
 void
@@ -194,21 +214,14 @@ film_item_note(film_variables *variables, const film_event *event,
 {
     static const uint8_t gone = FILM_TOKEN_UNBOUND;
     container of = container_of(variables, event);
-    film_past_value token;
     film_told key;
 
     if (of.serial == 0) {
         return;
     }
     key = key_of(variables, event, &of);
-    if (of.record != 0 && !of.head.written &&
-        find_content(variables, of.serial, &of.head, &token)) {
-        of.head.written = 1;
-        of.head.forgotten = film_variables_items_forgotten(variables);
-        put_content(variables, of.serial, &of.head, token.bytes, token.length);
-    }
-    else if (of.record == 0) {
-        note_unknown_content(variables, event, &of);
+    if (!of.head.written) {
+        note_first_write(variables, event, &of);
     }
     film_recent_put(&variables->table, item_address(variables, &of, &key),
                     value->length == 0 ? &gone : value->bytes,

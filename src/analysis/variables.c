@@ -66,6 +66,13 @@ film_variables_items_forgotten(const film_variables *variables)
     return variables->table.forgotten[part_of(FILM_ABOUT_ITEM) / PART];
 }
 
+bool
+film_variables_are_whole(const film_variables *variables)
+{
+    return variables->from_start && film_variables_items_forgotten(variables) == 0 &&
+           variables->table.forgotten[part_of(FILM_ABOUT_CONTENT) / PART] == 0;
+}
+
 film_recent_key
 film_variable_address(film_subject about, uint64_t first, uint64_t second)
 {
@@ -278,6 +285,10 @@ film_variables_note(film_variables *variables, const film_event *event)
 {
     film_told value;
 
+    if (!variables->begun) {
+        variables->begun = true;
+        variables->from_start = event->number == 0;
+    }
     switch (event->kind) {
     case FILM_KIND_CALL:
         note_arguments(variables, event);

@@ -24,6 +24,8 @@ struct film_variables {
     film_reader *reader; /* borrowed */
     film_recent table;
     film_buffer items; /* of the record that a key is looked for in */
+    bool begun;        /* an event was noted */
+    bool from_start;   /* and it was a thread's first */
 };
 
 /* One token of an event: its bytes and what they say. */
@@ -56,6 +58,10 @@ film_variable_address(film_subject about, uint64_t first, uint64_t second);
 /* How many items the table has forgotten so far, to have room. */
 uint32_t
 film_variables_items_forgotten(const film_variables *variables);
+
+/* True when all writes from the beginning on are known: none was forgotten. */
+bool
+film_variables_are_whole(const film_variables *variables);
 
 /* Of a frame's own. */
 film_recent_key

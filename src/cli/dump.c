@@ -72,17 +72,10 @@ run(const film_command *command, int argc, char **argv)
         {0},
     };
     film_reading reading;
-    size_t count;
     int code;
 
-    if (!film_options_parse(command, options, argc, argv, &count, &code)) {
+    if (!film_reading_begin(&reading, command, options, argc, argv, 1, &code)) {
         return code;
-    }
-    if (count > 1) {
-        return film_command_fail(command, "one recording at a time, not %zu", count);
-    }
-    if (!film_reading_open(&reading, command, argv + 1, count)) {
-        return FILM_EXIT_WRONG;
     }
     return film_reading_close(&reading, dump_threads(&reading, &wanted));
 }

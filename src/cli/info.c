@@ -183,14 +183,10 @@ run(const film_command *command, int argc, char **argv)
         {0},
     };
     film_reading reading;
-    size_t count;
     int code;
 
-    if (!film_options_parse(command, options, argc, argv, &count, &code)) {
+    if (!film_reading_begin(&reading, command, options, argc, argv, SIZE_MAX, &code)) {
         return code;
-    }
-    if (!film_reading_open(&reading, command, argv + 1, count)) {
-        return FILM_EXIT_WRONG;
     }
     for (size_t i = 0; i < reading.set.count; i++) {
         print_recording(&reading, i, json);

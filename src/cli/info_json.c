@@ -39,20 +39,6 @@ put_meta(film_reader *reader, film_output *output)
     }
 }
 
-static const char *
-ending_name(film_ending ending)
-{
-    switch (ending) {
-    case FILM_ENDING_CLOSED:
-        return "closed";
-    case FILM_ENDING_LIVE:
-        return "live";
-    case FILM_ENDING_DIED:
-        return "died";
-    }
-    return "unknown";
-}
-
 static void
 put_numbers(const film_info *info, film_output *output)
 {
@@ -76,7 +62,7 @@ put_numbers(const film_info *info, film_output *output)
     put_number(output, ",\"tick_ns\":", info->tick_ns);
     film_output_format(output, ",\"level\":\"%s\",\"ending\":\"%s\"",
                        info->level < 3 ? levels[info->level] : "unknown",
-                       ending_name(info->ending));
+                       film_ending_name(info->ending));
     film_output_format(output, ",\"stopped_early\":%s,\"write_fallback\":%s",
                        info->stopped_early ? "true" : "false",
                        info->write_fallback ? "true" : "false");

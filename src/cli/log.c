@@ -338,7 +338,7 @@ run(const film_command *command, int argc, char **argv)
 
 const film_command film_command_log = {
     "log",
-    "the run as an indented log of calls",
+    "the run as an indented log of calls and values",
     "[options] FILE...",
     "Prints the run as a log, one line an event, indented by depth:\n"
     "\n"

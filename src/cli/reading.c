@@ -96,6 +96,24 @@ film_reading_open(film_reading *reading, const film_command *command, char **pat
     return true;
 }
 
+bool
+film_reading_begin(film_reading *reading, const film_command *command,
+                   const film_option *options, int argc, char **argv, size_t most,
+                   int *code)
+{
+    size_t count;
+
+    if (!film_options_parse(command, options, argc, argv, &count, code)) {
+        return false;
+    }
+    *code = FILM_EXIT_WRONG;
+    if (count > most) {
+        film_command_fail(command, "one recording at a time, not %zu", count);
+        return false;
+    }
+    return film_reading_open(reading, command, argv + 1, count);
+}
+
 /* Damage is told after everything that could be read, one sentence a recording. */
 static bool
 tell_damage(const film_reading *reading)

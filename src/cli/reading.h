@@ -7,6 +7,7 @@
 
 #include "analysis/recordings.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "export/output.h"
 
 typedef struct film_reading {
@@ -25,6 +26,13 @@ typedef struct film_reading {
 bool
 film_reading_open(film_reading *reading, const film_command *command, char **paths,
                   size_t count);
+
+/* Reads the command's words and opens the recordings that they name, at most `most`.
+ * False: *code is what to exit with. */
+bool
+film_reading_begin(film_reading *reading, const film_command *command,
+                   const film_option *options, int argc, char **argv, size_t most,
+                   int *code);
 
 /* Flushes the output, tells what went wrong (`status` and reading->error, or damage
  * met while reading) and releases everything. Returns the exit code. */

@@ -311,14 +311,10 @@ run(const film_command *command, int argc, char **argv)
         {0},
     };
     film_reading reading;
-    size_t count;
     int code;
 
-    if (!film_options_parse(command, options, argc, argv, &count, &code)) {
+    if (!film_reading_begin(&reading, command, options, argc, argv, SIZE_MAX, &code)) {
         return code;
-    }
-    if (!film_reading_open(&reading, command, argv + 1, count)) {
-        return FILM_EXIT_WRONG;
     }
     return film_reading_close(&reading, report(&reading, &wanted));
 }

@@ -57,8 +57,4 @@ FILM_NODISCARD film_status
 film_log_xml_write(const film_recordings *set, const film_merge_range *range,
                    film_selection *selection, film_output *output, film_error *error);
 
-/* "9.1us", "12.0ms", "3.25s": three figures and a unit. */
-void
-film_output_duration(film_output *output, uint64_t duration_ns);
-
 #endif

@@ -48,27 +48,12 @@ render_function(film_output *output, const film_reader *reader, const film_code 
     }
 }
 
-/* Files below the program's working directory are shown relative to it. */
-static film_text
-short_file(const film_reader *reader, film_text file)
-{
-    const char *folder = film_reader_meta(reader, "cwd");
-    size_t length = folder == NULL ? 0 : strlen(folder);
-
-    if (length > 1 && file.length > length + 1 && file.data[length] == '/' &&
-        memcmp(file.data, folder, length) == 0) {
-        file.data += length + 1;
-        file.length -= length + 1;
-    }
-    return file;
-}
-
 static void
 render_place(film_output *output, const film_reader *reader, const film_code *code)
 {
     if (code != NULL) {
         FILM_OUTPUT_LITERAL(output, "  ");
-        film_output_display(output, short_file(reader, code->file));
+        film_output_display(output, film_short_file(reader, code->file));
         film_output_byte(output, ':');
         film_output_u64(output, code->first_line);
     }
@@ -214,35 +199,6 @@ write_exception(film_output *output, film_reader *reader, const film_event *even
         film_output_display(output, message.text);
         film_output_text(output, message.cut ? "..." : "");
     }
-}
-
-void
-film_output_duration(film_output *output, uint64_t duration_ns)
-{
-    static const struct {
-        uint64_t unit_ns;
-        const char *name;
-    } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}};
-
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        uint64_t hundredths =
-            duration_ns / (units[i].unit_ns / 100 ? units[i].unit_ns / 100 : 1);
-        if (duration_ns >= units[i].unit_ns) {
-            film_output_u64(output, hundredths / 100);
-            if (hundredths < 100000) {
-                uint64_t rest = hundredths % 100;
-                film_output_byte(output, '.');
-                film_output_byte(output, (char)('0' + rest / 10));
-                if (hundredths < 1000) {
-                    film_output_byte(output, (char)('0' + rest % 10));
-                }
-            }
-            film_output_text(output, units[i].name);
-            return;
-        }
-    }
-    film_output_u64(output, duration_ns);
-    FILM_OUTPUT_LITERAL(output, "ns");
 }
 
 /* How long the activation lasted that this event ended, where the cursor still knows.

@@ -80,3 +80,38 @@ film_names_make(film_names *names, uint32_t code)
     slot->length = names->bytes.length;
     return *slot;
 }
+
+/* Installed packages: what their modules are called is enough. */
+static film_text
+without_folder(film_text file)
+{
+    static const char *const folders[] = {"/site-packages/", "/dist-packages/"};
+
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        const char *found =
+            memmem(file.data, file.length, folders[i], strlen(folders[i]));
+
+        if (found != NULL) {
+            size_t cut = (size_t)(found - file.data) + strlen(folders[i]);
+
+            file.data += cut;
+            file.length -= cut;
+            break;
+        }
+    }
+    return file;
+}
+
+film_text
+film_short_file(const film_reader *reader, film_text file)
+{
+    const char *folder = film_reader_meta(reader, "cwd");
+    size_t length = folder == NULL ? 0 : strlen(folder);
+
+    if (length > 1 && file.length > length + 1 && file.data[length] == '/' &&
+        memcmp(file.data, folder, length) == 0) {
+        file.data += length + 1;
+        file.length -= length + 1;
+    }
+    return without_folder(file);
+}

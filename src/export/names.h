@@ -44,4 +44,9 @@ film_names_get(film_names *names, uint32_t code)
     return film_names_make(names, code);
 }
 
+/* A file as people want to see it: below the program's working directory relative to
+ * it, of an installed package from the package on. Borrowed from `file`. */
+film_text
+film_short_file(const film_reader *reader, film_text file);
+
 #endif

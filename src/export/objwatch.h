@@ -79,7 +79,24 @@ film_objwatch_text_write(film_objwatch_text *text, const film_merged *merged,
 void
 film_objwatch_text_finish(film_objwatch_text *text);
 
-/* The run as a tree, as ObjWatch 0.5 and 0.3 save it. */
+/* --- as a tree --- */
+
+/* Who takes the lines of a recording: a function's stand between its run and its end.
+ */
+typedef struct film_objwatch_tree {
+    film_objwatch_writer line;
+    void (*end_thread)(void *context); /* what is open is at its end */
+    void *context;
+    const bool *failed;  /* memory ran out */
+    film_output *output; /* borrowed; looked at for failures */
+} film_objwatch_tree;
+
+/* Thread after thread. */
+FILM_NODISCARD film_status
+film_objwatch_walk(film_reader *reader, film_objwatch_mode mode,
+                   const film_objwatch_tree *tree, film_error *error);
+
+/* The run as ObjWatch 0.5 and 0.3 save it. */
 film_status
 film_export_objwatch_json(const film_recordings *set, film_output *output,
                           film_error *error);

@@ -170,32 +170,14 @@ write_line(void *context, const film_objwatch_line *line)
     }
 }
 
-static film_status
-walk_thread(film_objwatch *view, film_reader *reader, uint32_t thread, tree *to,
-            film_error *error)
+static void
+end_thread(void *context)
 {
-    film_cursor *cursor;
-    const film_event *event;
-    film_status status;
+    tree *to = context;
 
-    FILM_TRY(film_cursor_open(reader, thread, 0, &cursor, error));
-    while ((status = film_cursor_next(cursor, &event, error)) == FILM_OK) {
-        status = film_objwatch_event(view, event, error);
-        if (status == FILM_OK && to->failed) {
-            status = film_fail(error, FILM_NO_MEMORY, "not enough memory");
-        }
-        if (status == FILM_OK && to->output->status != FILM_OK) {
-            status = film_output_flush(to->output, error);
-        }
-        if (status != FILM_OK) {
-            break;
-        }
-    }
-    film_cursor_close(cursor);
     while (to->depth > 0) {
         end_call(to, NULL);
     }
-    return status == FILM_END ? FILM_OK : status;
 }
 
 /* ObjWatch's own tree, unless the watching was to be full. */
@@ -206,21 +188,6 @@ mode_of(const film_reader *reader)
 
     return words != NULL && strstr(words, "strict=1") != NULL ? FILM_OBJWATCH_STRICT
                                                               : FILM_OBJWATCH_FULL;
-}
-
-static film_status
-walk(film_reader *reader, tree *to, film_error *error)
-{
-    film_objwatch *view;
-    film_status status =
-        film_objwatch_new(reader, mode_of(reader), write_line, to, &view, error);
-
-    for (size_t i = 0; status == FILM_OK && i < film_reader_thread_count(reader); i++) {
-        status =
-            walk_thread(view, reader, film_reader_thread(reader, i)->id, to, error);
-    }
-    film_objwatch_free(view);
-    return status;
 }
 
 /* A JSON object that filmstrip.watch kept, or an empty one. */
@@ -236,6 +203,7 @@ film_export_objwatch_json(const film_recordings *set, film_output *output,
                           film_error *error)
 {
     tree to = {.output = output, .is_first = true};
+    const film_objwatch_tree lines = {write_line, end_thread, &to, &to.failed, output};
     film_status status = FILM_OK;
 
     put_kept(output, "{\"ObjWatch\":{\"runtime_info\":",
@@ -244,7 +212,9 @@ film_export_objwatch_json(const film_recordings *set, film_output *output,
              ",\"config\":", film_reader_meta(set->items[0].reader, "objwatch.config"));
     FILM_OUTPUT_LITERAL(output, ",\"events\":[");
     for (size_t i = 0; status == FILM_OK && i < set->count; i++) {
-        status = walk(set->items[i].reader, &to, error);
+        film_reader *reader = set->items[i].reader;
+
+        status = film_objwatch_walk(reader, mode_of(reader), &lines, error);
     }
     FILM_OUTPUT_LITERAL(output, "]}}");
     film_free(to.calls);

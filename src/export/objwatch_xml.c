@@ -186,44 +186,14 @@ write_line(void *context, const film_objwatch_line *line)
     }
 }
 
-static film_status
-walk_thread(film_objwatch *view, film_reader *reader, uint32_t thread, document *to,
-            film_error *error)
+static void
+end_thread(void *context)
 {
-    film_cursor *cursor;
-    const film_event *event;
-    film_status status;
+    document *to = context;
 
-    FILM_TRY(film_cursor_open(reader, thread, 0, &cursor, error));
-    while ((status = film_cursor_next(cursor, &event, error)) == FILM_OK) {
-        status = film_objwatch_event(view, event, error);
-        if (status == FILM_OK && to->failed) {
-            status = film_fail(error, FILM_NO_MEMORY, "not enough memory");
-        }
-        if (status != FILM_OK) {
-            break;
-        }
-    }
-    film_cursor_close(cursor);
     while (!to->failed && to->depth > 1) {
         end_function(to, NULL);
     }
-    return status == FILM_END ? FILM_OK : status;
-}
-
-static film_status
-walk(film_reader *reader, document *to, film_error *error)
-{
-    film_objwatch *view;
-    film_status status =
-        film_objwatch_new(reader, FILM_OBJWATCH_OLD, write_line, to, &view, error);
-
-    for (size_t i = 0; status == FILM_OK && i < film_reader_thread_count(reader); i++) {
-        status =
-            walk_thread(view, reader, film_reader_thread(reader, i)->id, to, error);
-    }
-    film_objwatch_free(view);
-    return status;
 }
 
 static void
@@ -243,6 +213,7 @@ film_export_objwatch_xml(const film_recordings *set, film_output *output,
                          film_error *error)
 {
     document to = {.depth = 0};
+    const film_objwatch_tree lines = {write_line, end_thread, &to, &to.failed, output};
     film_status status = film_output_init(&to.text, -1, error);
 
     to.text.memory = &to.scratch;
@@ -254,7 +225,8 @@ film_export_objwatch_xml(const film_recordings *set, film_output *output,
     memset(to.open, 0, sizeof(*to.open));
     to.depth = 1;
     for (size_t i = 0; status == FILM_OK && i < set->count; i++) {
-        status = walk(set->items[i].reader, &to, error);
+        status =
+            film_objwatch_walk(set->items[i].reader, FILM_OBJWATCH_OLD, &lines, error);
     }
     FILM_OUTPUT_LITERAL(output, "<?xml version='1.0' encoding='utf-8'?>\n<ObjWatch");
     if (status == FILM_OK && to.open[0].inside.length > 0) {

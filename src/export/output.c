@@ -194,3 +194,32 @@ film_output_grouped_u64(film_output *output, uint64_t value)
         film_output_byte(output, digits[i]);
     }
 }
+
+void
+film_output_duration(film_output *output, uint64_t duration_ns)
+{
+    static const struct {
+        uint64_t unit_ns;
+        const char *name;
+    } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}};
+
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        uint64_t hundredths =
+            duration_ns / (units[i].unit_ns / 100 ? units[i].unit_ns / 100 : 1);
+        if (duration_ns >= units[i].unit_ns) {
+            film_output_u64(output, hundredths / 100);
+            if (hundredths < 100000) {
+                uint64_t rest = hundredths % 100;
+                film_output_byte(output, '.');
+                film_output_byte(output, (char)('0' + rest / 10));
+                if (hundredths < 1000) {
+                    film_output_byte(output, (char)('0' + rest % 10));
+                }
+            }
+            film_output_text(output, units[i].name);
+            return;
+        }
+    }
+    film_output_u64(output, duration_ns);
+    FILM_OUTPUT_LITERAL(output, "ns");
+}

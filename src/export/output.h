@@ -103,6 +103,10 @@ film_output_padded_u64(film_output *output, uint64_t value, unsigned width);
 void
 film_output_grouped_u64(film_output *output, uint64_t value);
 
+/* "9.1us", "12.0ms", "3.25s": three figures and a unit. */
+void
+film_output_duration(film_output *output, uint64_t duration_ns);
+
 /* A JSON string with its quotes. Control characters and those that reorder a line on
  * a terminal are written as \uXXXX, so the text is also safe to look at. */
 void

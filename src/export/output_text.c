@@ -74,6 +74,25 @@ write_escaped(film_output *output, film_text text, bool (*is_special)(uint32_t),
     }
 }
 
+/* What Python and JSON write alike; false: something else. */
+static bool
+escape_control(film_output *output, uint32_t character)
+{
+    switch (character) {
+    case '\n':
+        FILM_OUTPUT_LITERAL(output, "\\n");
+        return true;
+    case '\t':
+        FILM_OUTPUT_LITERAL(output, "\\t");
+        return true;
+    case '\r':
+        FILM_OUTPUT_LITERAL(output, "\\r");
+        return true;
+    default:
+        return false;
+    }
+}
+
 static bool
 is_special_in_json(uint32_t character)
 {
@@ -83,23 +102,11 @@ is_special_in_json(uint32_t character)
 static void
 escape_json(film_output *output, uint32_t character)
 {
-    switch (character) {
-    case '"':
-        FILM_OUTPUT_LITERAL(output, "\\\"");
-        break;
-    case '\\':
-        FILM_OUTPUT_LITERAL(output, "\\\\");
-        break;
-    case '\n':
-        FILM_OUTPUT_LITERAL(output, "\\n");
-        break;
-    case '\t':
-        FILM_OUTPUT_LITERAL(output, "\\t");
-        break;
-    case '\r':
-        FILM_OUTPUT_LITERAL(output, "\\r");
-        break;
-    default:
+    if (character == '"' || character == '\\') {
+        film_output_byte(output, '\\');
+        film_output_byte(output, (char)character);
+    }
+    else if (!escape_control(output, character)) {
         film_output_format(output, "\\u%04x", character);
     }
 }
@@ -121,17 +128,7 @@ film_output_json(film_output *output, film_text text)
 static void
 escape_display(film_output *output, uint32_t character)
 {
-    switch (character) {
-    case '\n':
-        FILM_OUTPUT_LITERAL(output, "\\n");
-        break;
-    case '\t':
-        FILM_OUTPUT_LITERAL(output, "\\t");
-        break;
-    case '\r':
-        FILM_OUTPUT_LITERAL(output, "\\r");
-        break;
-    default:
+    if (!escape_control(output, character)) {
         film_output_format(output, character < 0x100 ? "\\x%02x" : "\\u%04x",
                            character);
     }

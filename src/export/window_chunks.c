@@ -258,6 +258,10 @@ note_event(gathering *at, const film_event *event, film_chunk_header *header)
         header->lost += event->count;
     }
     film_summary_note_depth(&at->summary, &at->state);
+    film_token_facts_note(&at->columns.facts, event);
+    if (event->value != 0 && event->value - 1 < at->columns.facts.lowest) {
+        at->columns.facts.lowest = event->value - 1;
+    }
     if (header->count++ == 0) {
         header->first_tick = at->state.tick;
     }
@@ -336,8 +340,9 @@ give_track(gathering *at, film_window_chunk_take take, void *context)
     while (status == FILM_OK && !at->ended) {
         film_window_chunk chunk = {.header = {.type = FILM_CHUNK_EVENT,
                                               .stream = track->info.id,
-                                              .number = number++}};
+                                              .number = number}};
 
+        number++;
         status = gather_events(at, &chunk);
         if (status == FILM_OK && chunk.header.count > 0) {
             status = give(&chunk, take, context);

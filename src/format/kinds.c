@@ -1,6 +1,7 @@
 /* kinds.c: names of event kinds and of reasons.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <filmstrip/event.h>
+#include <filmstrip/reader.h>
 
 #include "format/window.h"
 #include "format/token.h"
@@ -57,4 +58,18 @@ film_lost_reason_text(uint64_t reason)
     default:
         return "a reason this filmstrip does not know";
     }
+}
+
+const char *
+film_ending_name(film_ending ending)
+{
+    switch (ending) {
+    case FILM_ENDING_CLOSED:
+        return "closed";
+    case FILM_ENDING_LIVE:
+        return "live";
+    case FILM_ENDING_DIED:
+        return "died";
+    }
+    return "unknown";
 }

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format/token.h"
 
+#include "format/token_columns.h"
+
 film_token
 film_token_decode(film_input *input)
 {
@@ -64,6 +66,25 @@ film_tokens_skip(film_input *input, uint32_t count)
         }
         else {
             film_token_decode(input);
+        }
+    }
+}
+
+void
+film_token_facts_note(film_token_facts *facts, const film_event *event)
+{
+    film_input input = film_input_of(event->tokens, event->tokens_length);
+
+    if (event->kind != FILM_KIND_DELETE && event->kind != FILM_KIND_CHANGE) {
+        return;
+    }
+    facts->digest = film_digest_mix(
+        facts->digest, film_hash(event->tokens, event->tokens_length) ^ event->kind);
+    for (uint32_t i = 0; i < event->token_count; i++) {
+        film_token token = film_token_decode(&input);
+        if ((token.kind == FILM_TOKEN_VALUE || token.kind == FILM_TOKEN_OBJECT) &&
+            token.value < facts->lowest) {
+            facts->lowest = token.value;
         }
     }
 }

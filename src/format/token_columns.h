@@ -18,6 +18,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <filmstrip/event.h>
+
 #include "base/buffer.h"
 #include "base/hash.h"
 #include "format/token.h"
@@ -41,6 +43,11 @@ typedef struct film_token_facts {
     uint64_t digest; /* of all values so far */
     uint64_t lowest; /* value id */
 } film_token_facts;
+
+/* Takes in the values of a delete or a change, which lie in the row's body; nothing of
+ * other events. */
+void
+film_token_facts_note(film_token_facts *facts, const film_event *event);
 
 static inline void
 film_reference_split(film_token_past *past, film_token_ends *ends, uint8_t kind,

@@ -133,20 +133,6 @@ reader_query(PyObject *object, PyObject *argument)
     return result;
 }
 
-static const char *
-ending_name(film_ending ending)
-{
-    switch (ending) {
-    case FILM_ENDING_CLOSED:
-        return "closed";
-    case FILM_ENDING_LIVE:
-        return "live";
-    case FILM_ENDING_DIED:
-        return "died";
-    }
-    return "unknown";
-}
-
 static PyObject *
 reader_info(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
@@ -170,7 +156,7 @@ reader_info(PyObject *object, PyObject *Py_UNUSED(ignored))
         (unsigned long long)info->disk_bytes, "ring_bytes",
         (unsigned long long)info->ring_bytes, "python_version",
         (unsigned int)info->python_version, "tick_ns", (unsigned int)info->tick_ns,
-        "level", (unsigned int)info->level, "ending", ending_name(info->ending),
+        "level", (unsigned int)info->level, "ending", film_ending_name(info->ending),
         "exit_status",
         info->exit_status < 0 ? Py_NewRef(Py_None) : PyLong_FromLong(info->exit_status),
         "stopped_early", PyBool_FromLong(info->stopped_early), "write_fallback",

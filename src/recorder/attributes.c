@@ -336,6 +336,45 @@ lookup_in_type(PyTypeObject *type, PyObject *name)
     return NULL;
 }
 
+#define METHODS 256u
+static struct {
+    const PyTypeObject *type; /* identity only */
+    const PyObject *name;     /* identity only */
+    uint32_t version;
+    PyObject *found; /* borrowed from the type while its version holds */
+} methods[METHODS];
+
+PyObject *
+film_method_find(PyObject *object, PyObject *name)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    size_t at = (((uint64_t)(uintptr_t)type >> 4) * UINT64_C(0x9e3779b97f4a7c15) +
+                 ((uint64_t)(uintptr_t)name >> 4) * UINT64_C(0xc2b2ae3d27d4eb4f)) >>
+                56;
+    film_pairs pairs;
+
+    if (type->tp_getattro != PyObject_GenericGetAttr) {
+        return NULL;
+    }
+    if (film_pairs_of_object(object, &pairs)) {
+        for (Py_ssize_t index = 0; index < pairs.count; index++) {
+            PyObject *key, *value = film_pairs_get(&pairs, index, &key);
+
+            if (value != NULL && same_text(key, name)) {
+                return NULL;
+            }
+        }
+    }
+    if (methods[at].type != type || methods[at].name != name ||
+        methods[at].version == 0 || methods[at].version != type->tp_version_tag) {
+        methods[at].type = type;
+        methods[at].name = name;
+        methods[at].found = lookup_in_type(type, name);
+        methods[at].version = type->tp_version_tag;
+    }
+    return methods[at].found;
+}
+
 /* Where attribute `name` of instances of `type` is kept. */
 static int32_t
 locate(PyTypeObject *type, PyObject *name)

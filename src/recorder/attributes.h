@@ -41,6 +41,11 @@ film_dict_has_key(PyObject *dict, int32_t position, const PyObject *key);
 bool
 film_dict_item(PyObject *dict, PyObject *key, PyObject **kept, PyObject **value);
 
+/* What `object.name(...)` calls, where that is found in its type: NULL also when the
+ * object has an attribute of that name itself or a way of its own to look it up. */
+PyObject *
+film_method_find(PyObject *object, PyObject *name);
+
 /* What a dict (sys.modules, a module's) holds under `name`; NULL also when it has keys
  * other than strings. */
 PyObject *

@@ -41,6 +41,9 @@
 #include <internal/pycore_code.h>
 #include <internal/pycore_dict.h>
 #include <internal/pycore_frame.h>
+#include <internal/pycore_gil.h>
+#include <internal/pycore_interp.h>
+#include <internal/pycore_runtime.h>
 #if PY_VERSION_HEX >= 0x030e0000
 #include <internal/pycore_interpframe.h>
 #include <internal/pycore_stackref.h>
@@ -79,14 +82,28 @@
 
 typedef _PyInterpreterFrame film_frame;
 
+/* Where the interpreter keeps the thread that has the GIL: whoever asks is that one.
+ * (The API asks for thread-local storage by way of two calls.) Found by
+ * film_compat_prepare, before any hook is on. */
+extern PyThreadState *const volatile *film_the_gil_holder;
+
+static inline void
+film_compat_prepare(void)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    film_the_gil_holder =
+        (PyThreadState *const volatile *)(void *)&PyInterpreterState_Get()
+            ->ceval.gil->last_holder;
+#else
+    film_the_gil_holder =
+        (PyThreadState *const volatile *)(void *)&_PyRuntime.gilstate.tstate_current;
+#endif
+}
+
 static inline PyThreadState *
 film_compat_thread_state(void)
 {
-#if PY_VERSION_HEX >= 0x030d0000
-    return PyThreadState_GetUnchecked();
-#else
-    return _PyThreadState_UncheckedGet();
-#endif
+    return *film_the_gil_holder;
 }
 
 /* The frame that runs now, NULL when none does. */
@@ -204,6 +221,16 @@ film_frame_is_from_c(const film_frame *frame)
 #else
     return frame->is_entry;
 #endif
+}
+
+/* The generator or coroutine a frame belongs to, NULL: none. Borrowed. */
+static inline PyObject *
+film_frame_generator(const film_frame *frame)
+{
+    if (frame->owner != FRAME_OWNED_BY_GENERATOR) {
+        return NULL;
+    }
+    return (PyObject *)((uintptr_t)frame - offsetof(PyGenObject, gi_iframe));
 }
 
 /* A local by its slot, NULL when it is unbound. Borrowed. */

@@ -108,6 +108,8 @@ static const film_opcode film_opcodes[256] = {
     [MAKE_CELL] = {FILM_FORM_MAKE_CELL, FILM_OP_LEAVES},
     [COPY_FREE_VARS] = {FILM_FORM_OTHER, FILM_OP_QUIET | FILM_OP_LEAVES},
 
+    [MAKE_FUNCTION] = {FILM_FORM_MAKE_FUNCTION, 0},
+
     [CALL] = {FILM_FORM_CALL, FILM_OP_CALL_TRAITS},
     [CALL_FUNCTION_EX] = {FILM_FORM_CALL, FILM_OP_CALL_TRAITS},
     /* Changes in place what is stored at once: the store tells. */
@@ -205,6 +207,9 @@ static const film_opcode film_opcodes[256] = {
     [STORE_FAST_STORE_FAST] = {FILM_FORM_STORE_FAST_PAIR, FILM_OP_STORE_TRAITS},
     [STORE_FAST_LOAD_FAST] = {FILM_FORM_STORE_LOAD_FAST, 0},
     [LOAD_FAST_LOAD_FAST] = {FILM_FORM_LOAD_FAST_PAIR, FILM_OP_QUIET},
+#endif
+#if defined(SET_FUNCTION_ATTRIBUTE)
+    [SET_FUNCTION_ATTRIBUTE] = {FILM_FORM_FINISH_FUNCTION, 0},
 #endif
 #if defined(CALL_KW)
     [CALL_KW] = {FILM_FORM_CALL, FILM_OP_CALL_TRAITS},

@@ -379,6 +379,7 @@ static PyMethodDef recorder_methods[] = {
 static int
 recorder_exec(PyObject *module)
 {
+    film_compat_prepare();
     if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
         PyErr_SetString(PyExc_ImportError,
                         "filmstrip records the main interpreter only, not "

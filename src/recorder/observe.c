@@ -204,7 +204,18 @@ calls_the_class(const film_stack_entry *caller, const film_change *change,
            film_frame_local(caller->frame, change->callee + 1) == type;
 }
 
-/* A recorded function begins: what it changes, its own lines will tell. */
+/* True when the coroutine or generator whose frame goes on is the one that is awaited
+ * there: nothing else runs in between. */
+static bool
+sends_to(const film_stack_entry *caller, const film_change *change,
+         const film_frame *callee)
+{
+    return change->callee != FILM_PLAN_NO_PLACE &&
+           film_frame_local(caller->frame, change->callee) ==
+               film_frame_generator(callee);
+}
+
+/* A recorded function begins or goes on: what it changes, its own lines will tell. */
 static inline void
 cover(film_stack_entry *caller, const film_frame *callee, const film_code *code,
       uint32_t site)
@@ -213,12 +224,13 @@ cover(film_stack_entry *caller, const film_frame *callee, const film_code *code,
     uint32_t place;
     bool from_c;
 
-    if (region == NULL || region->change_count > FILM_REGION_CHANGES || site == 0 ||
+    if (region == NULL || region->change_count == 0 ||
+        region->change_count > FILM_REGION_CHANGES || site == 0 ||
         caller->frame != film_frame_caller(callee)) {
         return;
     }
     from_c = film_frame_is_from_c(callee);
-    if (from_c && !code->initialises) {
+    if (from_c && !code->initialises && !code->suspends) {
         return;
     }
     place = film_plan_instruction(caller->plan, site - 1);
@@ -226,12 +238,20 @@ cover(film_stack_entry *caller, const film_frame *callee, const film_code *code,
         const film_change *change = &region->changes[index];
 
         if (change->place == place) {
-            if (!from_c || calls_the_class(caller, change, callee)) {
+            if (!from_c || (code->suspends ? sends_to(caller, change, callee)
+                                           : calls_the_class(caller, change, callee))) {
                 caller->covered |= (uint8_t)(1u << index);
             }
             return;
         }
     }
+}
+
+void
+film_observe_going_on(film_context *context, const film_frame *frame,
+                      const film_code *code, uint32_t site)
+{
+    cover(context->top, frame, code, site);
 }
 
 bool

@@ -18,6 +18,11 @@ bool
 film_observe_call(film_context *context, const film_frame *frame, PyObject *code_object,
                   const film_code *code);
 
+/* A suspended frame is about to go on, called from `site` (place + 1) of the top. */
+void
+film_observe_going_on(film_context *context, const film_frame *frame,
+                      const film_code *code, uint32_t site);
+
 /* A suspended frame that has just become the top goes on at `unit`. */
 void
 film_observe_resumed(film_context *context, uint32_t unit);

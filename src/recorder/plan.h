@@ -134,10 +134,15 @@ typedef struct film_change {
                           that is a builtin container, the method changes nothing else;
                           0: may change anything the region loads */
     uint16_t callee;   /* where the function lies in localsplus while it is called, or
-                          one above; FILM_PLAN_NO_PLACE: not known */
+                          one above; of a SEND what is sent to; FILM_PLAN_NO_PLACE: not
+                          known */
     bool reads;        /* a method that changes no builtin container */
     bool removes;      /* one that only takes items away */
     bool spreads;      /* o.__dict__[k] = v: what is stored to is a part of `o` */
+    /* A call: the function, or with `method` the object it is a method of. Where that
+     * turns out to be a coroutine's or generator's, calling it runs nothing. */
+    film_touch *maker;
+    PyObject *method; /* borrowed from co_names */
 } film_change;
 
 #define FILM_REGION_CHANGES 6u

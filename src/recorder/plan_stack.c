@@ -177,6 +177,15 @@ step(stack_walk *walk, uint32_t index, uint32_t items, int32_t after)
     case FILM_FORM_STORE_LOAD_FAST:
         here->restores = is_restored(bytecode, items, depth - 1, here->arg >> 4);
         return push_item(walk, cut(bytecode, items, depth - 1), depth - 1, index);
+    case FILM_FORM_MAKE_FUNCTION:
+        return push_item(walk, cut(bytecode, items, after - 1), after - 1, index);
+    case FILM_FORM_FINISH_FUNCTION: {
+        uint32_t origin = origin_at(bytecode, items, depth - 1);
+
+        items = cut(bytecode, items, after - 1);
+        return origin == FILM_NONE ? items
+                                   : push_item(walk, items, after - 1, origin);
+    }
     default:
         break;
     }

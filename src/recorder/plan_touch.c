@@ -217,6 +217,25 @@ film_draft_may_change(const film_draft *draft, uint32_t index)
     return !is_harmless_function(draft, callee);
 }
 
+/* A generator expression: calling it makes a generator and runs nothing. */
+static bool
+is_generator_function(const film_draft *draft, const film_instruction *load)
+{
+    const film_instruction *before = load - 1;
+    PyObject *constants = draft->bytecode.code->co_consts, *code;
+
+    if (load->form != FILM_FORM_MAKE_FUNCTION ||
+        load == draft->bytecode.instructions ||
+        before->form != FILM_FORM_LOAD_CONST ||
+        before->arg >= (uint32_t)PyTuple_GET_SIZE(constants)) {
+        return false;
+    }
+    code = PyTuple_GET_ITEM(constants, (Py_ssize_t)before->arg);
+    return PyCode_Check(code) &&
+           (((PyCodeObject *)code)->co_flags &
+            (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) != 0;
+}
+
 /* Where the object comes from that the instruction changes, if nothing else. */
 static uint32_t
 receiver_of(const film_draft *draft, uint32_t index, const film_instruction *callee,
@@ -262,16 +281,65 @@ callee_slot(const film_draft *draft, const film_instruction *call)
 {
     int32_t position = call->depth - call->above_callee - 2;
 
-    if (call->form != FILM_FORM_CALL || call->above_callee < 0 || position < 0) {
+    if (call->form == FILM_FORM_SEND) {
+        position = call->depth - 2;
+    }
+    else if (call->form != FILM_FORM_CALL || call->above_callee < 0) {
+        return FILM_PLAN_NO_PLACE;
+    }
+    if (position < 0) {
         return FILM_PLAN_NO_PLACE;
     }
     return (uint16_t)(draft->bytecode.code->co_nlocalsplus + position);
 }
 
+static void
+make_touch(const film_touched *touched, film_touch *touch)
+{
+    touch->base = touched->base;
+    touch->depth = touched->depth;
+    touch->slot = touched->slot;
+    touch->name = touched->name;
+    for (uint32_t step = 0; step < touched->depth; step++) {
+        touch->step[step] = (film_write){
+            .kind = FILM_WRITE_ATTRIBUTE,
+            .place = FILM_PLAN_NO_PLACE,
+            .call_place = FILM_PLAN_NO_PLACE,
+            .name = touched->steps[step],
+            .value_index = -1,
+            .value_offset = -1,
+        };
+    }
+}
+
+/* Where the function of a call comes from: film_change.maker. */
+static void
+note_maker(film_draft *draft, const film_instruction *callee, film_change *change)
+{
+    uint32_t origin = (uint32_t)(callee - draft->bytecode.instructions);
+    film_touched touched;
+
+    if (callee->form == FILM_FORM_LOAD_METHOD) {
+        change->method = film_draft_name(draft, callee->arg);
+        origin = callee->owner;
+    }
+    if (callee->form == FILM_FORM_LOAD_GLOBAL) {
+        touched = (film_touched){.base = FILM_WRITE_GLOBAL,
+                                 .name = film_draft_name(draft, callee->arg)};
+    }
+    else if (!resolve(draft, origin, false, &touched)) {
+        return;
+    }
+    change->maker = film_draft_keep(draft, 1, sizeof(film_touch));
+    if (change->maker != NULL) {
+        make_touch(&touched, change->maker);
+    }
+}
+
 /* Notes the instruction if it may change an object in place; its receiver is one of the
  * touches found before. */
 static void
-note_change(const film_draft *draft, uint32_t index, film_region *region)
+note_change(film_draft *draft, uint32_t index, film_region *region)
 {
     const film_instruction *here = &draft->bytecode.instructions[index];
     const film_instruction *callee = callee_of(draft, index);
@@ -280,7 +348,8 @@ note_change(const film_draft *draft, uint32_t index, film_region *region)
     uint32_t receiver;
 
     if ((here->traits & FILM_OP_CHANGES) == 0 ||
-        (callee != NULL && is_harmless_function(draft, callee))) {
+        (callee != NULL && (is_harmless_function(draft, callee) ||
+                            is_generator_function(draft, callee)))) {
         return;
     }
     receiver = receiver_of(draft, index, callee, &change);
@@ -299,6 +368,9 @@ note_change(const film_draft *draft, uint32_t index, film_region *region)
         region->change_count = UINT8_MAX;
         return;
     }
+    if (change.receiver == 0 && callee != NULL) {
+        note_maker(draft, callee, &change);
+    }
     region->changes[region->change_count++] = change;
 }
 
@@ -316,7 +388,7 @@ reaches(const film_draft *draft, const film_flow_region *flow, uint32_t index)
 /* A loop within the region makes its instructions run more than once before the next
  * event; most jumps back lead to a line's start, and out of it. */
 static void
-find_changes(const film_draft *draft, const film_flow_region *flow, film_region *region)
+find_changes(film_draft *draft, const film_flow_region *flow, film_region *region)
 {
     bool loops = false;
 
@@ -328,7 +400,9 @@ find_changes(const film_draft *draft, const film_flow_region *flow, film_region 
 
         region->early_change |= region->change_count != 0 && film_draft_may_enter(here);
         note_change(draft, index, region);
-        if ((here->traits & FILM_OP_BACKWARD) != 0 && here->jump != FILM_NONE) {
+        /* Back to a SEND leads only what goes on after a yield, which is an event. */
+        if ((here->traits & FILM_OP_BACKWARD) != 0 && here->jump != FILM_NONE &&
+            draft->bytecode.instructions[here->jump].form != FILM_FORM_SEND) {
             loops = loops || reaches(draft, flow, here->jump);
         }
     }
@@ -446,23 +520,7 @@ film_draft_find_touches(film_draft *draft, const film_flow_region *flow,
         return false;
     }
     for (size_t index = 0; index < draft->touched_count; index++) {
-        const film_touched *touched = &draft->touched[index];
-        film_touch *touch = &region->touches[index];
-
-        touch->base = touched->base;
-        touch->depth = touched->depth;
-        touch->slot = touched->slot;
-        touch->name = touched->name;
-        for (uint32_t step = 0; step < touched->depth; step++) {
-            touch->step[step] = (film_write){
-                .kind = FILM_WRITE_ATTRIBUTE,
-                .place = FILM_PLAN_NO_PLACE,
-                .call_place = FILM_PLAN_NO_PLACE,
-                .name = touched->steps[step],
-                .value_index = -1,
-                .value_offset = -1,
-            };
-        }
+        make_touch(&draft->touched[index], &region->touches[index]);
     }
     return true;
 }

@@ -32,6 +32,7 @@ film_session film_the_session = {
     .extra_index = -1,
     .lifecycle = PTHREAD_MUTEX_INITIALIZER,
 };
+PyThreadState *const volatile *film_the_gil_holder;
 
 void
 film_session_options_reset(film_session_options *options)
@@ -283,6 +284,7 @@ film_session_start(film_session_options *options)
         film_session_options_reset(options);
         return false;
     }
+    film_compat_prepare();
     if (!prepare_process() || !film_hooks_reserve()) {
         film_session_options_reset(options);
         return false;

@@ -326,6 +326,7 @@ film_stack_resume(film_context *context, const film_frame *frame, PyObject *code
     uint32_t site = film_stack_site(context, frame);
     uint64_t serial;
 
+    film_observe_going_on(context, frame, code, site);
     if (!film_observe_caller(context, frame)) {
         return false;
     }

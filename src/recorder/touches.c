@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/touches.h"
 
+#include "recorder/attributes.h"
 #include "recorder/capture.h"
 #include "recorder/variables.h"
 
@@ -62,7 +63,8 @@ tell_touch(film_context *context, film_stack_entry *entry, const film_frame *fra
 
     if (touch->base == FILM_WRITE_FAST && touch->depth == 0) {
         value = film_frame_local(frame, touch->slot);
-        if (value == NULL || film_value_is_constant(value)) {
+        if (value == NULL || (film_value_is_constant(value) &&
+                              Py_TYPE(value) != &PyCFunction_Type)) {
             return true;
         }
     }
@@ -81,6 +83,22 @@ tell_touch(film_context *context, film_stack_entry *entry, const film_frame *fra
     return film_value_is_constant(value) || tell_change(context, value, &holder, false);
 }
 
+/* The call has made a coroutine or generator and run nothing. */
+static bool
+makes_generator(film_stack_entry *entry, const film_frame *frame,
+                const film_change *change)
+{
+    film_holder holder;
+    PyObject *function = film_touch_resolve(entry, frame, change->maker, &holder);
+
+    if (function != NULL && change->method != NULL) {
+        function = film_method_find(function, change->method);
+    }
+    return function != NULL && Py_TYPE(function) == &PyFunction_Type &&
+           (((PyCodeObject *)((PyFunctionObject *)function)->func_code)->co_flags &
+            (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) != 0;
+}
+
 /* A method was called: where its object is a builtin, only that one may have changed.
  * False: it is none, and anything may have. */
 static bool
@@ -92,7 +110,8 @@ is_contained(film_context *context, film_stack_entry *entry, const film_frame *f
     PyObject *value;
 
     if (change->receiver == 0) {
-        return false;
+        *written = true;
+        return change->maker != NULL && makes_generator(entry, frame, change);
     }
     touch = &entry->region->touches[change->receiver - 1];
     value = film_touch_resolve(entry, frame, touch, &holder);
@@ -145,6 +164,19 @@ film_tell_touches(film_context *context, film_stack_entry *entry,
     return written;
 }
 
+/* All that the region has changed before this place is told. */
+static void
+cover_up_to(film_stack_entry *entry, uint32_t place)
+{
+    const film_region *region = entry->region;
+
+    for (uint32_t index = 0; index < region->change_count; index++) {
+        if (region->changes[index].place < place) {
+            entry->covered |= (uint8_t)(1u << index);
+        }
+    }
+}
+
 bool
 film_tell_early_changes(film_context *context, film_stack_entry *entry, uint32_t unit)
 {
@@ -162,7 +194,9 @@ film_tell_early_changes(film_context *context, film_stack_entry *entry, uint32_t
             continue;
         }
         if (!is_contained(context, entry, entry->frame, change, &written)) {
-            return tell_all_touches(context, entry, entry->frame);
+            written = tell_all_touches(context, entry, entry->frame);
+            cover_up_to(entry, place);
+            break;
         }
         entry->covered |= (uint8_t)(1u << index);
     }

@@ -136,6 +136,19 @@ keep_hash(film_writer *writer, uint32_t id, uint64_t hash)
     block[id % FILM_CODE_BLOCK] = hash;
 }
 
+uint64_t
+film_writer_code_hash(film_writer *writer, uint32_t code)
+{
+    uint64_t *block;
+
+    if (__builtin_expect(code / FILM_CODE_BLOCK >= FILM_CODE_BLOCKS, 0)) {
+        return code;
+    }
+    block = atomic_load_explicit(&writer->code_hashes[code / FILM_CODE_BLOCK],
+                                 memory_order_acquire);
+    return block == NULL ? code : block[code % FILM_CODE_BLOCK];
+}
+
 static void
 put_ids(film_buffer *body, const uint32_t *ids, uint32_t count)
 {

@@ -35,19 +35,6 @@ typedef struct row_source {
     film_token_ends tokens;
 } row_source;
 
-static uint64_t
-code_hash(film_writer *writer, uint32_t code)
-{
-    uint64_t *block;
-
-    if (__builtin_expect(code / FILM_CODE_BLOCK >= FILM_CODE_BLOCKS, 0)) {
-        return code;
-    }
-    block = atomic_load_explicit(&writer->code_hashes[code / FILM_CODE_BLOCK],
-                                 memory_order_acquire);
-    return block == NULL ? code : block[code % FILM_CODE_BLOCK];
-}
-
 /* The function's share of the chunk, its stable hash at hand. */
 static inline film_share *
 share_of(film_writer *writer, uint32_t code)
@@ -55,7 +42,7 @@ share_of(film_writer *writer, uint32_t code)
     film_share *share = film_summary_share(&writer->summary, code);
 
     if (__builtin_expect(share != NULL && !share->hashed, 0)) {
-        share->hash = code_hash(writer, code);
+        share->hash = film_writer_code_hash(writer, code);
         share->hashed = true;
     }
     return share;
@@ -256,26 +243,19 @@ note_touched(film_writer *writer, const film_event *event)
     }
 }
 
-/* Values of the rarer rows, which lie in their bodies. */
+/* The greatest id told by the rarer rows, whose tokens lie in their bodies. */
 static void
-note_tokens(film_token_facts *facts, const film_event *event, film_gathering *chunk)
+note_greatest(const film_event *event, film_gathering *chunk)
 {
     film_input input = film_input_of(event->tokens, event->tokens_length);
 
     if (event->kind != FILM_KIND_DELETE && event->kind != FILM_KIND_CHANGE) {
         return;
     }
-    facts->digest = film_digest_mix(
-        facts->digest, film_hash(event->tokens, event->tokens_length) ^ event->kind);
     for (uint32_t i = 0; i < event->token_count; i++) {
         film_token token = film_token_decode(&input);
-        if (token.kind != FILM_TOKEN_VALUE && token.kind != FILM_TOKEN_OBJECT) {
-            continue;
-        }
-        if (token.value < facts->lowest) {
-            facts->lowest = token.value;
-        }
-        if (token.value >= chunk->next_value) {
+        if ((token.kind == FILM_TOKEN_VALUE || token.kind == FILM_TOKEN_OBJECT) &&
+            token.value >= chunk->next_value) {
             chunk->next_value = token.value + 1;
         }
     }
@@ -339,7 +319,8 @@ take_any(film_writer *writer, film_stream *stream, row_source *source,
             writer->touched.adjusted || row.kind != FILM_KIND_PAUSE;
         return FILM_OK;
     }
-    note_tokens(&writer->columns.facts, &event, chunk);
+    film_token_facts_note(&writer->columns.facts, &event);
+    note_greatest(&event, chunk);
     note_touched(writer, &event);
     share = event.code == FILM_NO_CODE ? NULL : share_of(writer, event.code);
     mix(stream, event.kind, event.offset, share == NULL ? 0 : share->hash);

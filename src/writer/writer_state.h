@@ -223,6 +223,11 @@ film_limits_reset(film_writer *writer);
 bool
 film_limits_are_ours(const film_writer *writer);
 
+/* records.c: what stands for a function in digests, in this recording and in others;
+ * its id where that is not known. The sealing thread's. */
+uint64_t
+film_writer_code_hash(film_writer *writer, uint32_t code);
+
 /* records.c: false when the record could not be kept */
 bool
 film_record_append(film_writer *writer, film_record_stream *stream, uint8_t kind,

@@ -33,6 +33,10 @@ def main():
     raw[-1] = 121
     rows = [[0], [1]]
     rows[0][0] = 9
+    rows[0][0] = 8
+    deep = {"a": {"b": [1, 2]}}
+    deep["a"]["b"][1] = 3
+    deep["a"]["b"] = 4
     rows[0] = []
     many = list(range(100))
     many[50] = -1
@@ -96,3 +100,48 @@ def test_xml_tells_the_ends_of_calls_that_began_before(runner):
     ]
     ends = [int(item.get("event")) for item in part.iter("return")]
     assert ends == sorted(int(item.get("event")) for item in whole.iter("return"))
+
+
+def test_files_of_installed_packages_are_short(runner):
+    runner.write("def f():\n    return 1\n", "env/lib/site-packages/pack/part.py")
+    runner.write("", "env/lib/site-packages/pack/__init__.py")
+    result = runner.record(
+        "import sys\nsys.path.insert(0, sys.argv[1])\nimport pack.part\npack.part.f()\n",
+        str(runner.folder / "env/lib/site-packages"),
+        options=["--target", "pack"],
+    )
+    told = run_program("log", result.film).stdout
+    assert "run pack.part.f  pack/part.py:1\n" in told
+
+
+def test_old_values_within_containers(runner):
+    result = runner.record(
+        """
+        def change(part):
+            part[0] = 7
+
+        def main():
+            rows = [[0], [1]]
+            rows[0][0] = 9
+            rows[0][0] = 8
+            change(rows[1])
+            rows.reverse()
+            rows[0][0] = 6
+            deep = {"a": {"b": [1, 2]}}
+            deep["a"]["b"][1] = 3
+            deep["a"]["b"] = 4
+
+        main()
+        """,
+        options=["--level", "values"],
+    )
+    told = re.sub(r" #\d+>", ">", run_program("log", result.film).stdout)
+    lines = [line.split(None, 2)[2] for line in told.splitlines()]
+    assert [line for line in lines if re.match(r"upd (<.*>|part)\[", line)] == [
+        "upd <list>[0] 0 -> 9",
+        "upd <list>[0] 9 -> 8",
+        "upd part[0] 1 -> 7",
+        "upd <list>[0] 7 -> 6",
+        "upd <list>[1] 2 -> 3",
+        "upd <dict>['b'] <list> -> 4",
+    ]

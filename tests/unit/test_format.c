@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"
 
+#include "random.h"
+
 #include <filmstrip/filmstrip.h>
 
 #include "base/alloc.h"
@@ -19,17 +21,6 @@
 #include "format/superblock.h"
 #include "format/token.h"
 #include "format/totals.h"
-
-static uint64_t seed = 88172645463325252u;
-
-static uint64_t
-random_number(void)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed >> (seed & 63);
-}
 
 TEST(varints_keep_every_number)
 {

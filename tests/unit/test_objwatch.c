@@ -1,7 +1,7 @@
 /* test_objwatch.c: ObjWatch's lines and trees from rows written by hand; a recording
  * without its secrets; and all of it with every allocation failing once.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "test.h"
+#include "films.h"
 
 #include <fcntl.h>
 
@@ -15,36 +15,13 @@
 
 static char path[64], clean[64];
 
-static uint32_t
-string(film_writer *writer, const char *text)
-{
-    return film_writer_string(writer, text, strlen(text));
-}
-
 /* def f(self, key): with a local x; lines 11 and 12. */
 static uint32_t
 add_code(film_writer *writer)
 {
-    uint32_t locals[] = {string(writer, "self"), string(writer, "key"),
-                         string(writer, "x")};
-    static const uint8_t kinds[] = {0x20, 0x20, 0x20};
-    static const uint8_t bytecode[64],
-        line_table[] = {0x80 | 13 << 3 | 7, 2, 0x80 | 13 << 3 | 7, 2};
-    film_code_record code = {.file = "m.py",
-                             .module = "m",
-                             .qualname = "C.f",
-                             .name = "f",
-                             .first_line = 10,
-                             .argument_count = 2,
-                             .bytecode = bytecode,
-                             .bytecode_length = sizeof(bytecode),
-                             .line_table = line_table,
-                             .line_table_length = sizeof(line_table),
-                             .locals = locals,
-                             .local_count = 3,
-                             .local_kinds = kinds};
+    static const test_local locals[] = {{"self", 0x20}, {"key", 0x20}, {"x", 0x20}};
 
-    return film_writer_code(writer, &code);
+    return add_function(writer, "C.f", locals, 3);
 }
 
 typedef struct bytes {
@@ -169,19 +146,47 @@ write_call(film_writer *writer, film_thread *thread, uint32_t code)
 }
 
 static void
-write_film(void)
+name_films(void)
+{
+    snprintf(path, sizeof(path), "/tmp/filmstrip-objwatch-%d.film", (int)getpid());
+    snprintf(clean, sizeof(clean), "/tmp/filmstrip-clean-%d.film", (int)getpid());
+}
+
+static film_writer *
+write_events(void)
 {
     film_writer_options options = {.path = path, .replace = true, .level = 2};
     film_writer *writer;
     film_thread *thread;
 
-    snprintf(path, sizeof(path), "/tmp/filmstrip-objwatch-%d.film", (int)getpid());
-    snprintf(clean, sizeof(clean), "/tmp/filmstrip-clean-%d.film", (int)getpid());
     CHECK(film_writer_open(&options, &writer, NULL) == FILM_OK);
     thread = film_writer_thread_begin(writer, "main", 1);
     CHECK(thread != NULL);
     write_call(writer, thread, add_code(writer));
-    CHECK(film_writer_close(writer, NULL, 0, NULL) == FILM_OK);
+    return writer;
+}
+
+static void
+write_film(void)
+{
+    name_films();
+    CHECK(film_writer_close(write_events(), NULL, 0, NULL) == FILM_OK);
+}
+
+/* As a process that was killed leaves it: all of it in windows. */
+static void
+write_film_of_the_dead(void)
+{
+    int status = 0;
+    pid_t child;
+
+    name_films();
+    child = fork();
+    if (child == 0) {
+        (void)write_events();
+        _exit(0);
+    }
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
 }
 
 /* What the view of the film says, header left out; the caller frees it. */
@@ -268,9 +273,10 @@ TEST(strict)
     unlink(path);
 }
 
+typedef film_status (*exporter)(const film_recordings *, film_output *, film_error *);
+
 static film_status
-export_tree(film_status (*run)(const film_recordings *, film_output *, film_error *),
-            film_buffer *text)
+export_tree(exporter run, film_buffer *text)
 {
     char *paths[] = {path};
     film_recordings set;
@@ -330,12 +336,12 @@ scrub(film_error *error)
     return status;
 }
 
-TEST(scrubbed)
+static void
+check_scrubbed(void)
 {
     film_error error = {0};
     film_reader *reader;
 
-    write_film();
     CHECK(scrub(&error) == FILM_OK);
     CHECK(film_reader_open(clean, &reader, &error) == FILM_OK);
     for (size_t i = 0; i < film_reader_chunk_count(reader); i++) {
@@ -353,6 +359,18 @@ TEST(scrubbed)
                                    "   12   raise ValueError not [redacted]\n"
                                    "    0 end m.C.f -> raised ValueError\n");
     unlink(path);
+}
+
+TEST(scrubbed)
+{
+    write_film();
+    check_scrubbed();
+}
+
+TEST(scrubbed_after_a_kill)
+{
+    write_film_of_the_dead();
+    check_scrubbed();
 }
 
 /* Runs `work` with the n-th allocation failing, for every n until none fails. */
@@ -374,41 +392,25 @@ fail_each(const char *name, film_status (*work)(void))
     CHECK(status == FILM_OK);
 }
 
+static film_objwatch_mode the_mode;
+
 static film_status
-work_full(void)
+work_view(void)
 {
     film_buffer text = {0};
-    film_status status = view(FILM_OBJWATCH_FULL, &text);
+    film_status status = view(the_mode, &text);
 
     film_buffer_reset(&text);
     return status;
 }
 
-static film_status
-work_strict(void)
-{
-    film_buffer text = {0};
-    film_status status = view(FILM_OBJWATCH_STRICT, &text);
-
-    film_buffer_reset(&text);
-    return status;
-}
+static exporter the_exporter;
 
 static film_status
-work_json(void)
+work_tree(void)
 {
     film_buffer text = {0};
-    film_status status = export_tree(film_export_objwatch_json, &text);
-
-    film_buffer_reset(&text);
-    return status;
-}
-
-static film_status
-work_xml(void)
-{
-    film_buffer text = {0};
-    film_status status = export_tree(film_export_objwatch_xml, &text);
+    film_status status = export_tree(the_exporter, &text);
 
     film_buffer_reset(&text);
     return status;
@@ -425,11 +427,17 @@ work_scrub(void)
 TEST(no_memory)
 {
     write_film();
-    fail_each("full", work_full);
-    fail_each("strict", work_strict);
-    fail_each("json", work_json);
-    fail_each("xml", work_xml);
+    the_mode = FILM_OBJWATCH_FULL;
+    fail_each("full", work_view);
+    the_mode = FILM_OBJWATCH_STRICT;
+    fail_each("strict", work_view);
+    the_exporter = film_export_objwatch_json;
+    fail_each("json", work_tree);
+    the_exporter = film_export_objwatch_xml;
+    fail_each("xml", work_tree);
     fail_each("scrub", work_scrub);
+    write_film_of_the_dead();
+    fail_each("scrub after a kill", work_scrub);
     unlink(path);
     unlink(clean);
 }
@@ -438,8 +446,12 @@ int
 main(int argc, char **argv)
 {
     static const film_test tests[] = {
-        TEST_ENTRY(full),     TEST_ENTRY(strict),    TEST_ENTRY(trees),
-        TEST_ENTRY(scrubbed), TEST_ENTRY(no_memory),
+        TEST_ENTRY(full),
+        TEST_ENTRY(strict),
+        TEST_ENTRY(trees),
+        TEST_ENTRY(scrubbed),
+        TEST_ENTRY(scrubbed_after_a_kill),
+        TEST_ENTRY(no_memory),
     };
 
     return run_tests(tests, sizeof(tests) / sizeof(tests[0]), argc, argv);

@@ -1,7 +1,8 @@
 /* test_values.c: level values from the writer to the reader: lines, writes, arguments,
  * snapshots; and values as Python would write them.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "test.h"
+#include "films.h"
+#include "random.h"
 
 #include <math.h>
 
@@ -39,36 +40,14 @@ begin(uint64_t ring_bytes)
     return writer;
 }
 
-static uint32_t
-string(film_writer *writer, const char *text)
-{
-    return film_writer_string(writer, text, strlen(text));
-}
-
 /* def f(a, b): with locals a, b, x and a free variable n. */
 static uint32_t
 add_code(film_writer *writer)
 {
-    uint32_t locals[] = {string(writer, "a"), string(writer, "b"), string(writer, "x"),
-                         string(writer, "n")};
-    static const uint8_t kinds[] = {0x20, 0x20, 0x20, 0x80};
-    static const uint8_t bytecode[200],
-        line_table[] = {0x80 | 13 << 3 | 7, 2, 0x80 | 13 << 3 | 7, 2};
-    film_code_record code = {.file = "m.py",
-                             .module = "m",
-                             .qualname = "f",
-                             .name = "f",
-                             .first_line = 10,
-                             .argument_count = 2,
-                             .bytecode = bytecode,
-                             .bytecode_length = sizeof(bytecode),
-                             .line_table = line_table,
-                             .line_table_length = sizeof(line_table),
-                             .locals = locals,
-                             .local_count = 4,
-                             .local_kinds = kinds};
+    static const test_local locals[] = {
+        {"a", 0x20}, {"b", 0x20}, {"x", 0x20}, {"n", 0x80}};
 
-    return film_writer_code(writer, &code);
+    return add_function(writer, "f", locals, 4);
 }
 
 static void
@@ -834,17 +813,6 @@ TEST(damaged_windows_are_survived)
     }
     fclose(file);
     unlink(path);
-}
-
-static uint64_t seed = 88172645463325252u;
-
-static uint64_t
-random_number(void)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed >> (seed & 63);
 }
 
 static uint8_t *
