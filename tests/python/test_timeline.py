@@ -366,3 +366,111 @@ except (filmstrip.NotRecorded, ValueError) as error:
         env=clean_environment(),
     )
     assert done.stdout.split("\n")[:2] == ["True False {}", "said"], done.stderr
+
+
+KILLED = """\
+import os, signal
+
+
+def source():
+    number = 40
+    while True:
+        number += 1
+        yield number
+
+
+def inner(limit):
+    kept = []
+    for turn in range(limit):
+        kept.append(turn)
+        if turn == limit - 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def main():
+    table = {"first": 1}
+    numbers = source()
+    one = next(numbers)
+    for turn in range(9000):
+        last = turn
+    table["second"] = next(numbers)
+    inner(5)
+
+
+main()
+"""
+
+
+def test_a_recording_whose_process_was_killed(tmp_path: pathlib.Path) -> None:
+    """What lies in windows, behind the last chunk, is part of the timeline."""
+    (tmp_path / "killed.py").write_text(KILLED)
+    run = [sys.executable, "-m", "filmstrip", "run", "--level", "values", "killed.py"]
+    subprocess.run(run, cwd=tmp_path, env=clean_environment(), timeout=60)
+    script = """
+import filmstrip, json
+film = filmstrip.open("killed.film")
+end = film.end
+frames = [{name: value.text for name, value in frame.locals.items()}
+          for frame in end.stack]
+line = film.end.run_back({"kind": "line", "file": "killed.py", "line": 7})
+print(json.dumps([film.info.ending, frames[1:], line.locals["number"].text,
+                  film.last_write("kept[2]", end).value.text,
+                  film.last_write("limit", end).argument, film.info.events]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=clean_environment(),
+    )
+    assert done.returncode == 0, done.stderr
+    ending, frames, number, item, argument, events = json.loads(done.stdout)
+    assert ending == "died" and events > 20_000
+    assert frames[0]["table"] == "{'first': 1, 'second': 42}"
+    assert frames[0]["one"] == "41" and frames[0]["last"] == "8999"
+    assert frames[1] == {"limit": "5", "kept": "[0, 1, 2, 3, 4]", "turn": "4"}
+    assert (number, item, argument) == ("41", "2", True)
+
+
+def test_a_scrubbed_recording(recording: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """Keyframes of a scrubbed film tell no variables: chunks before are looked at."""
+    (tmp_path / "killed.py").write_text(KILLED.replace("os.kill", "print"))
+    program = [sys.executable, "-m", "filmstrip"]
+    environment = clean_environment()
+    subprocess.run(
+        [*program, "run", "--level", "values", "killed.py"],
+        cwd=tmp_path,
+        env=environment,
+        timeout=60,
+        capture_output=True,
+        check=True,
+    )
+    subprocess.run(
+        [*program, "scrub", "killed.film", "clean.film", "--name", "one"],
+        cwd=tmp_path,
+        env=environment,
+        timeout=60,
+        capture_output=True,
+        check=True,
+    )
+    script = """
+import filmstrip, json
+film = filmstrip.open("clean.film")
+moment = film.end.run_back({"kind": "line", "file": "killed.py", "line": 13})
+values = {name: value.text for name, value in moment.stack[1].locals.items()}
+print(json.dumps([values, "41" in str(film.query(q="locals", m=moment.m))]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    values, leaked = json.loads(done.stdout)
+    assert values["table"] == "{'first': 1, 'second': 42}" and values["last"] == "8999"
+    assert "41" not in values["one"] and not leaked
