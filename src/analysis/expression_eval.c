@@ -1,12 +1,10 @@
 /* expression_eval.c: evaluating a tree at a moment.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "analysis/expression_value.h"
 #include "analysis/timeline_state.h"
-#include "reader/literal.h"
 #include "reader/reader_state.h"
 
 static bool
@@ -254,249 +252,6 @@ slice_of(film_eval *eval, film_expr_value *of, uint32_t first, film_expr_value *
     return true;
 }
 
-/* --- arithmetic --- */
-
-static bool
-too_large(film_eval *eval)
-{
-    return film_eval_unknown(eval, "the result does not fit 64 bits");
-}
-
-static int64_t
-floor_of(int64_t left, int64_t right)
-{
-    int64_t quotient = left / right;
-
-    return left % right != 0 && (left < 0) != (right < 0) ? quotient - 1 : quotient;
-}
-
-static bool
-power_of(film_eval *eval, int64_t base, int64_t exponent, film_expr_value *out)
-{
-    int64_t result = 1;
-
-    if (exponent < 0) {
-        *out = (film_expr_value){.kind = FILM_EXPR_FLOAT,
-                                 .number = pow((double)base, (double)exponent)};
-        return base != 0 ? true : film_eval_error(eval, "division by zero");
-    }
-    while (exponent > 0) {
-        if ((exponent & 1) != 0 && __builtin_mul_overflow(result, base, &result)) {
-            return too_large(eval);
-        }
-        exponent >>= 1;
-        if (exponent > 0 && __builtin_mul_overflow(base, base, &base)) {
-            return too_large(eval);
-        }
-    }
-    *out = film_expr_int(result);
-    return true;
-}
-
-static bool
-operate_ints(film_eval *eval, film_op op, int64_t left, int64_t right,
-             film_expr_value *out)
-{
-    int64_t result = 0;
-    bool over = false;
-
-    if ((op == FILM_OP_DIVIDE || op == FILM_OP_FLOOR_DIVIDE || op == FILM_OP_MODULO) &&
-        right == 0) {
-        return film_eval_error(eval, "division by zero");
-    }
-    if ((op == FILM_OP_FLOOR_DIVIDE || op == FILM_OP_MODULO) && right == -1) {
-        over = op == FILM_OP_FLOOR_DIVIDE && __builtin_sub_overflow(0, left, &result);
-        *out = film_expr_int(result);
-        return over ? too_large(eval) : true;
-    }
-    switch ((int)op) {
-    case FILM_OP_ADD:
-        over = __builtin_add_overflow(left, right, &result);
-        break;
-    case FILM_OP_SUBTRACT:
-        over = __builtin_sub_overflow(left, right, &result);
-        break;
-    case FILM_OP_MULTIPLY:
-        over = __builtin_mul_overflow(left, right, &result);
-        break;
-    case FILM_OP_DIVIDE:
-        *out = (film_expr_value){.kind = FILM_EXPR_FLOAT,
-                                 .number = (double)left / (double)right};
-        return true;
-    case FILM_OP_FLOOR_DIVIDE:
-        result = floor_of(left, right);
-        break;
-    case FILM_OP_MODULO:
-        result = left - floor_of(left, right) * right;
-        break;
-    case FILM_OP_POWER:
-        return power_of(eval, left, right, out);
-    case FILM_OP_BIT_AND:
-        result = left & right;
-        break;
-    case FILM_OP_BIT_OR:
-        result = left | right;
-        break;
-    case FILM_OP_BIT_XOR:
-        result = left ^ right;
-        break;
-    case FILM_OP_SHIFT_LEFT:
-        over = right < 0 || right > 62 ||
-               __builtin_mul_overflow(left, (int64_t)1 << (right & 63), &result);
-        break;
-    case FILM_OP_SHIFT_RIGHT:
-        over = right < 0;
-        result = right > 63 ? (left < 0 ? -1 : 0)
-                 : left < 0 ? ~(~left >> (right & 63))
-                            : left >> (right & 63);
-        break;
-    default:
-        return film_eval_error(eval, "that cannot be computed");
-    }
-    *out = film_expr_int(result);
-    return over ? too_large(eval) : true;
-}
-
-static bool
-operate_floats(film_eval *eval, film_op op, double left, double right,
-               film_expr_value *out)
-{
-    double result;
-
-    switch ((int)op) {
-    case FILM_OP_ADD:
-        result = left + right;
-        break;
-    case FILM_OP_SUBTRACT:
-        result = left - right;
-        break;
-    case FILM_OP_MULTIPLY:
-        result = left * right;
-        break;
-    case FILM_OP_DIVIDE:
-    case FILM_OP_FLOOR_DIVIDE:
-    case FILM_OP_MODULO:
-        if (right >= 0 && right <= 0) {
-            return film_eval_error(eval, "division by zero");
-        }
-        result = op == FILM_OP_DIVIDE         ? left / right
-                 : op == FILM_OP_FLOOR_DIVIDE ? floor(left / right)
-                                              : fmod(left, right);
-        if (op == FILM_OP_MODULO && result != 0.0 && (result < 0) != (right < 0)) {
-            result += right;
-        }
-        break;
-    case FILM_OP_POWER:
-        result = pow(left, right);
-        break;
-    default:
-        return film_eval_error(eval, "that cannot be computed with a float");
-    }
-    *out = (film_expr_value){.kind = FILM_EXPR_FLOAT, .number = result};
-    return true;
-}
-
-/* Two texts or two lists, one behind the other. */
-static bool
-join(film_eval *eval, film_expr_value *left, film_expr_value *right,
-     film_expr_value *out)
-{
-    if (!film_eval_unfold(eval, left) || !film_eval_unfold(eval, right)) {
-        return false;
-    }
-    if (left->cut || right->cut) {
-        return film_eval_unknown(eval, "not all of it was recorded");
-    }
-    *out = *left;
-    out->datum.length = 0;
-    out->serial = 0;
-    if (left->kind == FILM_EXPR_SEQUENCE) {
-        film_expr_value *items =
-            film_eval_take(eval, (left->count + right->count + 1) * sizeof(*items));
-        if (items == NULL) {
-            return false;
-        }
-        memcpy(items, left->items, left->count * sizeof(*items));
-        memcpy(items + left->count, right->items, right->count * sizeof(*items));
-        out->items = items;
-        out->count = left->count + right->count;
-    }
-    else {
-        char *text = film_eval_take(eval, left->length + right->length + 1);
-        if (text == NULL) {
-            return false;
-        }
-        memcpy(text, left->text, left->length);
-        memcpy(text + left->length, right->text, right->length);
-        text[left->length + right->length] = '\0';
-        out->text = text;
-        out->length = left->length + right->length;
-    }
-    if (out->length > FILM_EXPRESSION_TEXT || out->count > FILM_EXPRESSION_ITEMS) {
-        return film_eval_unknown(eval, "the result is too long");
-    }
-    return true;
-}
-
-bool
-film_eval_operate(film_eval *eval, film_op op, film_expr_value *left,
-                  film_expr_value *right, film_expr_value *out)
-{
-    bool sequences = left->kind == right->kind &&
-                     (left->kind == FILM_EXPR_TEXT || left->kind == FILM_EXPR_BYTES ||
-                      (left->kind == FILM_EXPR_SEQUENCE &&
-                       strcmp(film_eval_type(left), film_eval_type(right)) == 0));
-
-    if (film_expr_is_number(left) && film_expr_is_number(right)) {
-        if (left->kind == FILM_EXPR_FLOAT || right->kind == FILM_EXPR_FLOAT) {
-            return operate_floats(eval, op, film_expr_number(left),
-                                  film_expr_number(right), out);
-        }
-        return operate_ints(eval, op, left->integer, right->integer, out);
-    }
-    if (op == FILM_OP_ADD && sequences) {
-        return join(eval, left, right, out);
-    }
-    if (left->kind == FILM_EXPR_OBJECT || right->kind == FILM_EXPR_OBJECT) {
-        return film_eval_unknown(eval, "an operator of a %s runs code, or is too large",
-                                 left->kind == FILM_EXPR_OBJECT
-                                     ? film_eval_type(left)
-                                     : film_eval_type(right));
-    }
-    return film_eval_error(eval, "a %s and a %s cannot be computed with",
-                           film_eval_type(left), film_eval_type(right));
-}
-
-static bool
-unary(film_eval *eval, film_op op, film_expr_value *of, film_expr_value *out)
-{
-    if (!film_expr_is_number(of)) {
-        return of->kind == FILM_EXPR_OBJECT
-                   ? film_eval_unknown(eval, "an operator of a %s runs code",
-                                       film_eval_type(of))
-                   : film_eval_error(eval, "a %s has no sign", film_eval_type(of));
-    }
-    if (of->kind == FILM_EXPR_FLOAT) {
-        if (op == FILM_OP_INVERT) {
-            return film_eval_error(eval, "a float has no bits");
-        }
-        *out = *of;
-        out->datum.length = 0;
-        out->number = op == FILM_OP_NEGATIVE ? -of->number : of->number;
-        return true;
-    }
-    if (op == FILM_OP_NEGATIVE) {
-        int64_t result;
-        if (__builtin_sub_overflow(0, of->integer, &result)) {
-            return too_large(eval);
-        }
-        *out = film_expr_int(result);
-        return true;
-    }
-    *out = film_expr_int(op == FILM_OP_INVERT ? ~of->integer : of->integer);
-    return true;
-}
-
 /* --- calls --- */
 
 /* min, max, sum of the items of one container, or of several arguments. */
@@ -569,9 +324,9 @@ call(film_eval *eval, const film_tree_node *node, film_expr_value *out)
     }
     if (strcmp(name, "abs") == 0) {
         if (film_expr_is_number(first) && film_expr_number(first) < 0) {
-            return unary(eval, FILM_OP_NEGATIVE, first, out);
+            return film_eval_unary(eval, FILM_OP_NEGATIVE, first, out);
         }
-        return unary(eval, FILM_OP_POSITIVE, first, out);
+        return film_eval_unary(eval, FILM_OP_POSITIVE, first, out);
     }
     if (count > 1) {
         return fold(eval, name, arguments, count, 1, out);
@@ -698,7 +453,7 @@ evaluate_one(film_eval *eval, const film_tree_node *node, film_expr_value *out)
     }
     return node->op == FILM_OP_ATTRIBUTE
                ? attribute_of(eval, &of, text_of(eval, node), out)
-               : unary(eval, node->op, &of, out);
+               : film_eval_unary(eval, node->op, &of, out);
 }
 
 static bool
@@ -781,110 +536,6 @@ evaluate(film_eval *eval, uint32_t at, film_expr_value *out)
     return done;
 }
 
-/* --- the result --- */
-
-static void
-put_value(film_eval *eval, film_expr_value *value, film_buffer *out, unsigned depth)
-{
-    static const char *const brackets[] = {"[]", "()", "{}"};
-    const char *pair = brackets[0];
-
-    if (value->datum.length > 0) {
-        film_value told;
-        if (film_timeline_text(eval->timeline, eval->moment, &value->datum,
-                               FILM_EXPRESSION_TEXT, &told, NULL) == FILM_OK) {
-            film_buffer_append(out, told.text.data, told.text.length);
-        }
-        return;
-    }
-    switch (value->kind) {
-    case FILM_EXPR_NONE:
-        film_buffer_append_text(out, "None");
-        return;
-    case FILM_EXPR_BOOL:
-        film_buffer_append_text(out, value->integer != 0 ? "True" : "False");
-        return;
-    case FILM_EXPR_INT:
-        film_literal_int(out, value->integer);
-        return;
-    case FILM_EXPR_FLOAT:
-        film_literal_float(out, value->number);
-        return;
-    case FILM_EXPR_TEXT:
-        film_literal_str(out, (const uint8_t *)value->text, value->length);
-        return;
-    case FILM_EXPR_BYTES:
-        film_literal_bytes(out, (const uint8_t *)value->text, value->length);
-        return;
-    case FILM_EXPR_TYPE:
-        film_buffer_append(out, value->text, value->length);
-        return;
-    case FILM_EXPR_OBJECT:
-        film_buffer_append_text(out, "<not recorded>");
-        return;
-    case FILM_EXPR_SEQUENCE:
-    case FILM_EXPR_MAPPING:
-    default:
-        break;
-    }
-    if (depth > 16 || out->length > FILM_EXPRESSION_TEXT) {
-        film_buffer_append_text(out, "...");
-        return;
-    }
-    pair = value->kind == FILM_EXPR_MAPPING || strcmp(value->type, "set") == 0
-               ? brackets[2]
-           : strcmp(value->type, "tuple") == 0 ? brackets[1]
-                                               : brackets[0];
-    film_buffer_put_byte(out, (uint8_t)pair[0]);
-    for (size_t i = 0; i < value->count; i++) {
-        if (i > 0) {
-            film_buffer_append_text(
-                out, value->kind == FILM_EXPR_MAPPING && i % 2 == 1 ? ": " : ", ");
-        }
-        put_value(eval, &value->items[i], out, depth + 1);
-    }
-    if (pair == brackets[1] && value->count == 1) {
-        film_buffer_put_byte(out, ',');
-    }
-    film_buffer_put_byte(out, (uint8_t)pair[1]);
-}
-
-static void
-describe(film_eval *eval, film_expr_value *value, film_evaluated *out)
-{
-    film_buffer *text = &eval->tree->text;
-    const char *type = film_eval_type(value);
-    char *kept = film_eval_take(eval, strlen(type) + 1);
-    bool truth = false;
-
-    out->datum = value->datum;
-    film_buffer_clear(text);
-    if (value->datum.length > 0 &&
-        film_timeline_text(eval->timeline, eval->moment, &value->datum,
-                           FILM_EXPRESSION_TEXT, &out->value, NULL) == FILM_OK) {
-        film_buffer_append(text, out->value.text.data, out->value.text.length);
-    }
-    else {
-        put_value(eval, value, text, 0);
-        out->value.length = -1;
-        if (kept != NULL) {
-            memcpy(kept, type, strlen(type) + 1);
-            out->value.type = (film_text){kept, strlen(kept)};
-        }
-    }
-    film_buffer_put_byte(text, 0);
-    if (text->failed) {
-        eval->status = film_fail(eval->error, FILM_NO_MEMORY, "memory ran out");
-        return;
-    }
-    out->value.text = (film_text){(const char *)text->data, text->length - 1};
-    out->truth_known = film_eval_truth(eval, value, &truth);
-    out->truth = truth;
-    out->outcome = FILM_EVAL_VALUE; /* an unknown truth is no failure */
-    out->is_number = film_expr_is_number(value);
-    out->number = out->is_number ? film_expr_number(value) : 0;
-}
-
 film_status
 film_expression_evaluate(film_expression *expression, film_timeline *timeline,
                          film_moment moment, size_t index, film_evaluated *out,
@@ -902,7 +553,7 @@ film_expression_evaluate(film_expression *expression, film_timeline *timeline,
     memset(out, 0, sizeof(*out));
     film_pool_reset(&expression->memory);
     if (evaluate(&eval, expression->root, &value)) {
-        describe(&eval, &value, out);
+        film_eval_describe(&eval, &value, out);
     }
     return eval.status;
 }

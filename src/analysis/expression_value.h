@@ -89,6 +89,14 @@ bool
 film_eval_operate(film_eval *eval, film_op op, film_expr_value *left,
                   film_expr_value *right, film_expr_value *out);
 
+/* An operator of one side. */
+bool
+film_eval_unary(film_eval *eval, film_op op, film_expr_value *of, film_expr_value *out);
+
+/* Tells the result. */
+void
+film_eval_describe(film_eval *eval, film_expr_value *value, film_evaluated *out);
+
 static inline bool
 film_expr_is_number(const film_expr_value *value)
 {
