@@ -85,13 +85,13 @@ counts_of(film_timeline *timeline, uint64_t identity, uint32_t thread)
     return oldest;
 }
 
-/* Hits among the events of a scene up to, not including, `end`. */
+/* Hits among the events of a scene from `begin` up to, not including, `end`. */
 static film_status
-count_scene(film_breakpoints *set, film_point *point, film_scene *scene, uint32_t end,
-            uint64_t *count, film_error *error)
+count_scene(film_breakpoints *set, film_point *point, film_scene *scene, uint32_t begin,
+            uint32_t end, uint64_t *count, film_error *error)
 {
     *count = 0;
-    for (uint32_t i = 0; i < end; i++) {
+    for (uint32_t i = begin; i < end; i++) {
         bool holds;
         if (!film_point_is_at(set, point, scene, i)) {
             continue;
@@ -123,7 +123,38 @@ count_block(film_breakpoints *set, film_point *point, const film_filter *filter,
         return FILM_OK;
     }
     FILM_TRY(status);
-    return count_scene(set, point, scene, scene->count, count, error);
+    return count_scene(set, point, scene, 0, scene->count, count, error);
+}
+
+/* Counts blocks up to, not including, `block`, or until there are `enough` hits.
+ * FILM_LIMIT: the budget is spent. */
+static film_status
+count_blocks(film_breakpoints *set, film_point *point, film_hit_counts *known,
+             uint64_t block, uint64_t enough, const film_budget *budget,
+             film_error *error)
+{
+    film_filter filter = {.wanted = set->wanted, .count = set->wanted_count};
+
+    FILM_TRY(
+        film_postings_load(&set->timeline->postings, set->timeline->reader, error));
+    while (known->count < block &&
+           (known->count == 0 || known->counts[known->count - 1] < enough)) {
+        uint64_t here, *counts = film_grow(known->counts, &known->capacity,
+                                           known->count + 1, sizeof(*counts));
+        if (counts == NULL) {
+            return film_fail(error, FILM_NO_MEMORY, "memory ran out");
+        }
+        known->counts = counts;
+        if (film_budget_spent(budget)) {
+            return FILM_LIMIT;
+        }
+        FILM_TRY(count_block(set, point, &filter, known->thread, known->count, &here,
+                             error));
+        counts[known->count] =
+            here + (known->count == 0 ? 0 : counts[known->count - 1]);
+        known->count++;
+    }
+    return FILM_OK;
 }
 
 film_status
@@ -133,35 +164,30 @@ film_point_count(film_breakpoints *set, size_t which, film_moment moment,
     film_timeline *timeline = set->timeline;
     film_point *point = &set->points[which];
     film_hit_counts *known = counts_of(timeline, identity_of(point), moment.thread);
-    film_filter filter = {.wanted = set->wanted, .count = set->wanted_count};
-    uint64_t block = moment.event >> FILM_CHUNK_SHIFT, here;
+    uint64_t block = moment.event >> FILM_CHUNK_SHIFT, here, last;
     film_scene *scene;
     uint32_t index;
 
-    FILM_TRY(film_postings_load(&timeline->postings, timeline->reader, error));
+    *count = 0;
     if (block >> MOST_BLOCKS_SHIFT != 0) { /* only a damaged file has such numbers */
-        *count = 0;
         return FILM_OK;
     }
-    while (known->count < block) {
-        uint64_t *counts = film_grow(known->counts, &known->capacity, known->count + 1,
-                                     sizeof(*counts));
-        if (counts == NULL) {
-            return film_fail(error, FILM_NO_MEMORY, "memory ran out");
-        }
-        known->counts = counts;
-        if (film_budget_spent(budget)) {
-            return FILM_LIMIT;
-        }
-        FILM_TRY(count_block(set, point, &filter, moment.thread, known->count, &here,
-                             error));
-        counts[known->count] =
-            here + (known->count == 0 ? 0 : counts[known->count - 1]);
-        known->count++;
-    }
+    FILM_TRY(count_blocks(set, point, known, block, UINT64_MAX, budget, error));
     FILM_TRY(film_timeline_locate(timeline, moment, &scene, &index, error));
-    FILM_TRY(count_scene(set, point, scene, index + 1, &here, error));
-    *count = here + (block == 0 ? 0 : known->counts[block - 1]);
+    last = known->last_event;
+    if (known->has_last && last >> FILM_CHUNK_SHIFT == block && last >= scene->first) {
+        uint32_t from = (uint32_t)(last - scene->first);
+        uint32_t low = index < from ? index : from, high = index < from ? from : index;
+        FILM_TRY(count_scene(set, point, scene, low + 1, high + 1, &here, error));
+        *count = index < from ? known->last_count - here : known->last_count + here;
+    }
+    else {
+        FILM_TRY(count_scene(set, point, scene, 0, index + 1, &here, error));
+        *count = here + (block == 0 ? 0 : known->counts[block - 1]);
+    }
+    known->has_last = true;
+    known->last_event = scene->first + index;
+    known->last_count = *count;
     return FILM_OK;
 }
 
@@ -342,36 +368,124 @@ film_breakpoints_continue(film_breakpoints *breakpoints, film_moment from, bool 
     return FILM_OK;
 }
 
+/* The thread that alone can hit the point; 0: there are several, or none. */
+static uint32_t
+only_thread(film_breakpoints *set)
+{
+    film_reader *reader = set->timeline->reader;
+    film_filter filter = {.wanted = set->wanted, .count = set->wanted_count};
+    uint32_t found = 0;
+
+    for (size_t i = 0; i < film_reader_thread_count(reader); i++) {
+        const film_thread_info *info = film_reader_thread(reader, i);
+        uint64_t block = info->first_event >> FILM_CHUNK_SHIFT;
+        bool can = false;
+        while (!can && info->end_event > 0 && block != UINT64_MAX &&
+               block <= (info->end_event - 1) >> FILM_CHUNK_SHIFT) {
+            can = film_postings_may_hold(&set->timeline->postings, info->id, block,
+                                         &filter);
+            block = film_timeline_block(set->timeline, info->id, block + 1, false);
+        }
+        if (can && found != 0) {
+            return 0;
+        }
+        found = can ? info->id : found;
+    }
+    return found;
+}
+
+/* The n-th hit in one thread: the block by counts, then the event in it. */
+static film_status
+nth_hit(film_breakpoints *set, uint32_t thread, uint64_t n, const film_budget *budget,
+        film_stop *out, film_error *error)
+{
+    film_point *point = &set->points[0];
+    film_hit_counts *known = counts_of(set->timeline, identity_of(point), thread);
+    film_moment first, last;
+    uint64_t blocks, block = 0, before, here;
+    film_scene *scene;
+    film_status status;
+
+    FILM_TRY(film_timeline_ends(set->timeline, thread, &first, &last, error));
+    blocks = (last.event >> FILM_CHUNK_SHIFT) + 1;
+    out->moment = last;
+    out->reason = FILM_STOP_AT_END;
+    if (blocks >> MOST_BLOCKS_SHIFT != 0) {
+        return FILM_OK;
+    }
+    status = count_blocks(set, point, known, blocks, n, budget, error);
+    if (status == FILM_LIMIT) {
+        out->reason = FILM_STOP_UNFINISHED;
+        out->moment = film_moment_of(thread, known->count << FILM_CHUNK_SHIFT);
+        out->progress = (double)known->count / (double)blocks;
+        return FILM_OK;
+    }
+    FILM_TRY(status);
+    while (block < known->count && known->counts[block] < n) {
+        block++;
+    }
+    if (block == known->count) {
+        return FILM_OK;
+    }
+    before = block == 0 ? 0 : known->counts[block - 1];
+    FILM_TRY(film_timeline_scene(set->timeline, thread, block, &scene, error));
+    for (uint32_t i = 0; i < scene->count; i++) {
+        FILM_TRY(count_scene(set, point, scene, i, i + 1, &here, error));
+        before += here;
+        if (before == n) {
+            out->moment = film_moment_of(thread, scene->first + i);
+            out->reason = FILM_STOP_ARRIVED;
+            return FILM_OK;
+        }
+    }
+    return FILM_OK;
+}
+
+/* The n-th hit of all threads by time, one after the other. */
+static film_status
+walk_hits(film_breakpoints *set, int64_t n, const film_budget *budget, film_stop *out,
+          film_error *error)
+{
+    film_moment first, last, at;
+
+    FILM_TRY(film_timeline_ends(set->timeline,
+                                film_reader_thread(set->timeline->reader, 0)->id,
+                                &first, &last, error));
+    at = n < 0 ? last : first;
+    for (int64_t left = n < 0 ? -n : n; left > 0; left--) {
+        FILM_TRY(film_breakpoints_continue(set, at, n < 0, true, budget, NULL, NULL,
+                                           out, error));
+        if (out->reason != FILM_STOP_BREAKPOINT) {
+            return FILM_OK;
+        }
+        at = out->moment;
+    }
+    out->reason = FILM_STOP_ARRIVED;
+    return FILM_OK;
+}
+
 film_status
 film_timeline_hit(film_timeline *timeline, const char *file, uint32_t line, int64_t n,
                   const film_budget *budget, film_stop *out, film_error *error)
 {
     film_breakpoint spec = {.kind = FILM_BREAK_LINE, .file = file, .line = line};
     film_breakpoints *set;
-    film_moment first, last, at;
     film_status status;
+    uint32_t thread;
     size_t bad;
-    char hit[32];
 
     memset(out, 0, sizeof(*out));
-    snprintf(hit, sizeof(hit), "==%lld", (long long)(n > 0 ? n : 1));
-    spec.hit = n > 1 ? hit : NULL;
-    FILM_TRY(film_timeline_ends(timeline, film_reader_thread(timeline->reader, 0)->id,
-                                &first, &last, error));
+    n = n == 0 ? 1 : n;
+    if (film_reader_thread_count(timeline->reader) == 0) {
+        return film_fail(error, FILM_END, "the recording has no events");
+    }
     FILM_TRY(film_breakpoints_make(timeline, &spec, 1, &set, &bad, error));
-    at = n < 0 ? last : first;
-    status = FILM_OK;
-    for (int64_t left = n < 0 ? -n : 1; left > 0 && status == FILM_OK; left--) {
-        status = film_breakpoints_continue(set, at, n < 0, true, budget, NULL, NULL,
-                                           out, error);
-        at = out->moment;
-        if (status == FILM_OK && out->reason != FILM_STOP_BREAKPOINT) {
-            break;
-        }
+    status = film_postings_load(&timeline->postings, timeline->reader, error);
+    if (status == FILM_OK) {
+        thread = n < 0 || set->wanted_count == 0 ? 0 : only_thread(set);
+        status = thread != 0 ? nth_hit(set, thread, (uint64_t)n, budget, out, error)
+                             : walk_hits(set, n, budget, out, error);
     }
     film_breakpoints_free(set);
-    if (status == FILM_OK && out->reason == FILM_STOP_BREAKPOINT) {
-        out->reason = FILM_STOP_ARRIVED;
-    }
     return status;
 }

@@ -54,8 +54,11 @@ typedef struct film_hit_counts {
     uint64_t identity; /* of the breakpoint; 0: free */
     uint64_t *counts;  /* owned; of blocks 0 to count - 1 and all before them */
     size_t count, capacity;
+    uint64_t last_event,
+        last_count; /* the last answer, if has_last: the next is near */
     uint64_t used;
     uint32_t thread;
+    bool has_last;
 } film_hit_counts;
 
 /* What searches for objects found before, so that a step does not search again: the
