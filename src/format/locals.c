@@ -31,6 +31,30 @@ film_locals_reset(film_locals *locals)
     memset(locals, 0, sizeof(*locals));
 }
 
+/* Forgets the suspended frames that sleep longer than most. */
+static void
+forget_sleepers(film_locals *locals)
+{
+    uint64_t sum = 0, least;
+
+    for (size_t i = 0; i < locals->suspended_size; i++) {
+        const film_suspended *entry = &locals->suspended[i];
+        if (entry->serial != 0 && entry->serial != WAS_USED) {
+            sum += locals->epoch - locals->blocks[entry->block].epoch;
+        }
+    }
+    least = locals->suspended_count == 0 ? 0 : sum / locals->suspended_count;
+    for (size_t i = 0; i < locals->suspended_size; i++) {
+        film_suspended *entry = &locals->suspended[i];
+        if (entry->serial != 0 && entry->serial != WAS_USED &&
+            locals->epoch - locals->blocks[entry->block].epoch >= least) {
+            film_locals_release(locals, entry->block);
+            entry->serial = WAS_USED;
+            locals->suspended_count--;
+        }
+    }
+}
+
 uint32_t
 film_locals_new_block(film_locals *locals)
 {
@@ -38,7 +62,13 @@ film_locals_new_block(film_locals *locals)
     film_locals_block *blocks;
 
     if (locals->count >= FILM_LOCALS_BLOCKS) {
-        return 0;
+        uint32_t block;
+        forget_sleepers(locals);
+        block = locals->free;
+        if (block != 0) {
+            locals->free = locals->blocks[block].next_free;
+        }
+        return block;
     }
     blocks = film_grow(locals->blocks, &locals->capacity, locals->count + first + 1,
                        sizeof(*blocks));

@@ -5,6 +5,8 @@
  * A frame's variables lie in a block, whose number its film_frame carries. A block
  * whose frame ended is used again. A frame that yields leaves its block under its
  * serial, to be taken up when it is resumed, in whichever thread that is.
+ * A generator may be given up unseen: when there are too many, those that sleep for
+ * longest are forgotten.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_LOCALS_H
 #define FILMSTRIP_LOCALS_H
@@ -20,7 +22,7 @@
 /* Bounds: what is beyond is not kept, and then not known to readers. */
 #define FILM_LOCALS_SLOTS 4096u
 #define FILM_LOCALS_NAMES 1024u
-#define FILM_LOCALS_BLOCKS (1u << 18)
+#define FILM_LOCALS_BLOCKS (1u << 17)
 
 typedef struct film_local {
     uint8_t length; /* 0: no value */

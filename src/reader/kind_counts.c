@@ -8,16 +8,28 @@
 #include "format/summary.h"
 #include "reader/reader_state.h"
 
+/* Of a summary that is read with its header. */
+#define SUMMARY_GUESS 864u
+
 film_status
 film_reader_summary(film_reader *reader, const film_chunk_info *chunk, film_buffer *to,
                     size_t *length)
 {
-    uint8_t bytes[FILM_CHUNK_HEADER], *summary;
+    uint8_t bytes[FILM_CHUNK_HEADER + SUMMARY_GUESS], *summary;
+    size_t wanted =
+        chunk->stored_bytes < sizeof(bytes) ? chunk->stored_bytes : sizeof(bytes);
     film_chunk_header header;
+    bool whole;
 
     *length = 0;
-    if (film_file_read(&reader->file, chunk->offset, bytes, sizeof(bytes)) != FILM_OK ||
-        film_chunk_decode(&header, bytes) != FILM_OK || header.first != chunk->first ||
+    /* Most summaries are short: one read is enough for header and summary. */
+    whole = wanted > FILM_CHUNK_HEADER &&
+            film_file_read(&reader->file, chunk->offset, bytes, wanted) == FILM_OK;
+    if (!whole && film_file_read(&reader->file, chunk->offset, bytes,
+                                 FILM_CHUNK_HEADER) != FILM_OK) {
+        return FILM_OK;
+    }
+    if (film_chunk_decode(&header, bytes) != FILM_OK || header.first != chunk->first ||
         header.stream != chunk->stream || header.summary_bytes > reader->file.bytes) {
         return FILM_OK;
     }
@@ -25,9 +37,14 @@ film_reader_summary(film_reader *reader, const film_chunk_info *chunk, film_buff
     if (summary == NULL) {
         return FILM_NO_MEMORY;
     }
-    if (film_file_read(&reader->file, chunk->offset + FILM_CHUNK_HEADER, summary,
-                       header.summary_bytes) == FILM_OK &&
-        film_hash(summary, header.summary_bytes) == header.summary_hash) {
+    if (whole && FILM_CHUNK_HEADER + (size_t)header.summary_bytes <= wanted) {
+        memcpy(summary, bytes + FILM_CHUNK_HEADER, header.summary_bytes);
+    }
+    else if (film_file_read(&reader->file, chunk->offset + FILM_CHUNK_HEADER, summary,
+                            header.summary_bytes) != FILM_OK) {
+        return FILM_OK;
+    }
+    if (film_hash(summary, header.summary_bytes) == header.summary_hash) {
         *length = header.summary_bytes;
         to->length += *length;
     }

@@ -660,6 +660,37 @@ TEST(json_is_read_strictly)
     film_json_reset(&json);
 }
 
+TEST(given_up_generators_are_forgotten)
+{
+    film_locals locals = {0};
+    film_buffer out = {0};
+    uint8_t token[FILM_TOKEN_MAX];
+    uint64_t many = 3 * (uint64_t)FILM_LOCALS_BLOCKS;
+    uint32_t block;
+
+    for (uint64_t serial = 1; serial <= many; serial++) {
+        size_t length = (size_t)(film_token_put_int(token, (int64_t)serial) - token);
+        if (serial % 1000 == 0) {
+            film_locals_begin_chunk(&locals, 0);
+        }
+        block = film_locals_take(&locals);
+        CHECK(block != 0); /* a new frame always finds a place */
+        film_locals_set(&locals, block, 1, token, length);
+        film_locals_suspend(&locals, serial, block);
+    }
+    CHECK(locals.count <= FILM_LOCALS_BLOCKS);
+    /* One that yielded lately is known, the first are not. */
+    film_locals_begin_chunk(&locals, 0);
+    film_locals_put(&locals, film_locals_resume(&locals, many - 10), &out);
+    CHECK(out.length > 3 && out.data[0] == 1);
+    CHECK_EQUAL(locals.resumed_count, 1);
+    film_buffer_clear(&out);
+    film_locals_put(&locals, film_locals_resume(&locals, 5), &out);
+    CHECK(out.data[0] == 0);
+    film_buffer_reset(&out);
+    film_locals_reset(&locals);
+}
+
 TEST(ranges_hold_all_of_their_numbers)
 {
     uint64_t numbers[500], state = 7;
@@ -705,6 +736,7 @@ main(int argc, char **argv)
         TEST_ENTRY(queries_are_answered),
         TEST_ENTRY(memory_may_run_out),
         TEST_ENTRY(json_is_read_strictly),
+        TEST_ENTRY(given_up_generators_are_forgotten),
         TEST_ENTRY(ranges_hold_all_of_their_numbers),
     };
 
