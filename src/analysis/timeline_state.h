@@ -9,8 +9,9 @@
 
 /* Scenes used last that no fetch lets go of: so many may be looked at together. */
 #define FILM_TIMELINE_HELD 6u
-/* How many blocks back variables are looked for where keyframes do not tell them. */
-#define FILM_TIMELINE_PATIENCE 64u
+/* How many blocks back variables are looked for where keyframes do not tell them; fewer
+ * than there are scenes, so that the one asked about stays. */
+#define FILM_TIMELINE_PATIENCE 40u
 
 /* A frame of the stack at a moment: its node, and its last event not later. */
 typedef struct film_place {
@@ -154,6 +155,13 @@ film_place_offset(const film_scene *scene, const film_place *place);
 FILM_NODISCARD film_status
 film_timeline_slots(film_timeline *timeline, film_scene *scene, film_place place,
                     uint32_t only, film_error *error);
+
+/* timeline_cells.c: what a variable of an outer function holds, for frame `index` of
+ * timeline->places, which has it at `slot`. FILM_END: not known. Uses timeline->slots.
+ */
+FILM_NODISCARD film_status
+film_timeline_cell(film_timeline *timeline, film_scene *scene, size_t index,
+                   uint32_t slot, film_slot *out, film_error *error);
 
 /* timeline_globals.c: the globals that the body of a module names, into
  * timeline->slots, in the order of its names. */

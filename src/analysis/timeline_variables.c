@@ -15,6 +15,8 @@
 #define CO_FAST_HIDDEN 0x10u
 #define CO_FAST_CELL 0x40u
 #define CO_FAST_FREE 0x80u
+/* Slots whose cells are looked for. */
+#define MOST_CELLS 256u
 
 /* A walk back through the events of one frame. */
 typedef struct walk {
@@ -358,6 +360,36 @@ place_of(film_timeline *timeline, film_moment moment, size_t index, film_scene *
     return FILM_OK;
 }
 
+/* Variables of outer functions that this frame has not written itself. */
+static film_status
+add_cells(film_timeline *timeline, film_moment moment, size_t index,
+          const film_code *code, const bool *known, size_t *count, film_error *error)
+{
+    film_scene *scene;
+    uint32_t at;
+
+    for (uint32_t slot = 0; slot < code->local_count && slot < MOST_CELLS; slot++) {
+        film_slot held;
+        film_variable variable;
+        film_status status;
+        if (known[slot] || (code->local_kinds[slot] & CO_FAST_FREE) == 0) {
+            continue;
+        }
+        /* Looking for the one before may have let go of the scene. */
+        FILM_TRY(film_timeline_locate(timeline, moment, &scene, &at, error));
+        FILM_TRY(film_timeline_places(timeline, scene, at, error));
+        status = film_timeline_cell(timeline, scene, index, slot, &held, error);
+        if (status == FILM_END) {
+            continue;
+        }
+        FILM_TRY(status);
+        held.number = slot;
+        describe(timeline, scene, code, &held, &variable);
+        FILM_TRY(add_variable(timeline, count, &variable, error));
+    }
+    return FILM_OK;
+}
+
 /* The event of the line that the frame has just run: writes behind it are its own. */
 static uint64_t
 line_before(const film_scene *scene, film_place place)
@@ -383,6 +415,7 @@ film_timeline_variables(film_timeline *timeline, film_moment moment, size_t inde
     const film_code *code;
     uint64_t since;
     uint32_t code_id;
+    bool known[MOST_CELLS] = {false};
 
     *count = 0;
     FILM_TRY(place_of(timeline, moment, index, &scene, &place, error));
@@ -392,6 +425,9 @@ film_timeline_variables(film_timeline *timeline, film_moment moment, size_t inde
     FILM_TRY(film_timeline_slots(timeline, scene, place, UINT32_MAX, error));
     for (size_t i = 0; i < timeline->slot_count; i++) {
         film_variable variable;
+        if (i < MOST_CELLS) {
+            known[i] = timeline->slots[i].known;
+        }
         if (timeline->slots[i].value.length == 0) {
             continue;
         }
@@ -403,6 +439,9 @@ film_timeline_variables(film_timeline *timeline, film_moment moment, size_t inde
     if (code != NULL && !is_function(code) &&
         timeline->slot_count == code->local_count) {
         FILM_TRY(add_globals(timeline, moment, code_id, since, count, error));
+    }
+    else if (code != NULL) {
+        FILM_TRY(add_cells(timeline, moment, index, code, known, count, error));
     }
     *variables = timeline->variables;
     return FILM_OK;
@@ -467,6 +506,14 @@ film_timeline_variable(film_timeline *timeline, film_moment moment, size_t index
                 return out->value.length > 0 ? FILM_OK : FILM_END;
             }
         }
+    }
+    if (slot != UINT32_MAX && (code->local_kinds[slot] & CO_FAST_FREE) != 0) {
+        film_slot held;
+        FILM_TRY(place_of(timeline, moment, index, &scene, &place, error));
+        FILM_TRY(film_timeline_cell(timeline, scene, index, slot, &held, error));
+        held.number = slot;
+        describe(timeline, scene, code, &held, out);
+        return FILM_OK;
     }
     if (slot != UINT32_MAX || (id = string_id(timeline, code, name)) == 0) {
         return FILM_END;

@@ -474,3 +474,44 @@ print(json.dumps([values, "41" in str(film.query(q="locals", m=moment.m))]))
     values, leaked = json.loads(done.stdout)
     assert values["table"] == "{'first': 1, 'second': 42}" and values["last"] == "8999"
     assert "41" not in values["one"] and not leaked
+
+
+def test_variables_of_outer_functions(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "cells.py").write_text(
+        textwrap.dedent("""\
+            def outer(start):
+                base = start * 10
+
+                def inner(more):
+                    seen = base + more
+                    return seen
+
+                return inner(1) + inner(2)
+
+
+            outer(4)
+            """)
+    )
+    run = [sys.executable, "-m", "filmstrip", "run", "--level", "values", "cells.py"]
+    subprocess.run(run, cwd=tmp_path, env=clean_environment(), timeout=60, check=True)
+    script = """
+import filmstrip, json
+film = filmstrip.open("cells.film")
+moment = film.at(hit=("cells.py", 6, 2))
+told = film.query(q="locals", m=moment.m)["locals"]
+print(json.dumps([{v["name"]: v["value"]["text"] for v in told},
+                  moment.evaluate("base * 2").text,
+                  [v.get("shared", False) for v in told if v["name"] == "base"]]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=clean_environment(),
+    )
+    assert done.returncode == 0, done.stderr
+    values, twice, shared = json.loads(done.stdout)
+    assert values == {"more": "2", "seen": "42", "base": "40"}
+    assert (twice, shared) == ("80", [True])
