@@ -20,6 +20,8 @@ sys.path.insert(0, HERE)
 
 import workloads  # noqa: E402
 
+CALLS = {"all": True, "level": "calls"}  # where a request says nothing else
+
 
 def timed(work: Callable[[], object]) -> dict[str, float]:
     """Seconds on the wall, of this thread and of the whole process; how often the
@@ -90,7 +92,7 @@ class Filmstrip(Tool):
         self.statistics: dict = {}
 
     def start(self) -> None:
-        options = self.request.get("options", {"all": True})
+        options = self.request.get("options", CALLS)
         self.module.start(self.path, force=True, **options)
 
     def stop(self) -> None:
@@ -283,7 +285,9 @@ def measure_idle(request: dict) -> dict:
     for _ in range(request["turns"]):
         work()
         bare += [timed(work) for _ in range(request["runs"])]
-        filmstrip.start(request["film"], force=True, targets=["nothing_matches"])
+        filmstrip.start(
+            request["film"], force=True, targets=["nothing_matches"], level="calls"
+        )
         work()
         runs += [timed(work) for _ in range(request["runs"])]
         events = (filmstrip.stop() or {}).get("events", 0)
@@ -307,7 +311,7 @@ def measure_memory(request: dict) -> dict:
     if recorded:
         import filmstrip
 
-        options = request.get("options", {"all": True})
+        options = request.get("options", CALLS)
         filmstrip.start(request["film"], force=True, **options)
 
     def repeat() -> None:

@@ -207,7 +207,8 @@ def markdown(results: dict) -> str:
         "the tool over the best bare run of the same processes; means are geometric. "
         + clock_sentence(figures.get("clocks", {}), settings.get("priority", False))
         + "\n"
-        "- filmstrip: `filmstrip.start(all=True)`; the recording goes on, with its "
+        "- filmstrip: `filmstrip.start(all=True, level='calls')`; the recording goes "
+        "on, with its "
         "sealing thread, while the time is taken; runs are added until the recording "
         f"is {settings['recorded_seconds']:g} s long, then closing is timed. "
         "VizTracer: `ignore_c_function=True`, for each run a new buffer that holds all "

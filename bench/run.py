@@ -136,7 +136,7 @@ class Bench:
             tools["floor_no_exceptions"] = {"tool": "floor", "mode": "profile"}
             tools["filmstrip_no_exceptions"] = {
                 "tool": "filmstrip",
-                "options": {"all": True, "exceptions": False},
+                "options": {"all": True, "level": "calls", "exceptions": False},
                 "seconds": seconds,
             }
         tools["viztracer"] = {"tool": "viztracer", "runs": self.settings.few_runs}
@@ -189,6 +189,7 @@ class Bench:
         for python in self.pythons:
             film = self.folder / "pass.film"
             command = [str(python.program), "run", "-o", str(film), "--force"]
+            command += ["--level", "calls"]
             started = time.perf_counter()
             result = subprocess.run(
                 [*command, "-c", "pass"], capture_output=True, text=True

@@ -53,7 +53,7 @@ def _make_options(
     targets: Targets = (),
     exclude: Targets = (),
     all: bool = False,
-    level: str = "calls",
+    level: str = "values",
     values: str = "all",
     c_calls: bool = False,
     exceptions: bool = True,
@@ -218,7 +218,7 @@ def record(
     targets: Targets = (),
     exclude: Targets = (),
     all: bool = False,
-    level: str = "calls",
+    level: str = "values",
     values: str = "all",
     c_calls: bool = False,
     exceptions: bool = True,
@@ -238,7 +238,8 @@ def record(
         "module:Class.attribute", "module::NAME"), or modules, classes and functions
         themselves; without targets, everything outside the standard library and
         site-packages; `all`: that too.
-    level: "calls", "lines" (which lines ran too) or "values" (every value written).
+    level: "calls", "lines" (which lines ran too) or "values" (every value written),
+        the default.
     values: of that level, "locals" (variables, arguments and returns), "attributes"
         (those too) or "all" (items, contents and changes in place too).
     line_times: a time for each line, not only for calls and returns.

@@ -36,7 +36,7 @@ class Options:
         self.exceptions = True
         self.ring = 0
         self.tick_ns = 16
-        self.level = 0
+        self.level = LEVELS.index("values")
         self.line_times = False
         self.text_bytes = 0  # how much of a value is kept; 0: the recorder's default
         self.items = 0

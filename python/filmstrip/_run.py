@@ -40,7 +40,7 @@ arguments behind it.
                      -c; if that exists, the next free train-2.film
   --force            replace an existing FILE
   --level LEVEL      how much to keep of recorded code: calls, lines (which lines ran)
-                     or values (every value that was written)
+                     or values (every value that was written), the default
   --values WHICH     of level values: locals (variables, arguments, returns), attributes
                      (those too), or all (items, contents and changes in place too)
   --line-times       a time for each line, not only for calls and returns

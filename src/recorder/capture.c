@@ -143,7 +143,7 @@ static bool
 is_surely_unchanged(const film_object *object, PyObject *value, film_content content)
 {
     if (object->pointers != 0) {
-        return object->pointers == film_fingerprint_pointers(value);
+        return film_object_has_same_addresses(object, value, content);
     }
     return content == FILM_CONTENT_DICT && object->flat && object->version != 0 &&
            object->version == film_dict_version(value);
@@ -165,37 +165,57 @@ only_grows(const film_object *object, PyObject *value)
            object->version < (uint32_t)Py_SIZE(value);
 }
 
-/* A list whose items count by address: they are looked at by address again, as long as
- * nothing else can have come among them. False: it must be looked at as any other. */
+/* A list or deque whose items count by address: they are looked at by address again, as
+ * long as nothing else can have come among them. False: it must be looked at as any
+ * other. */
 static bool
-compare_addresses(const film_object *object, PyObject *value, bool removes,
-                  film_fingerprint *fingerprint)
+compare_addresses(const film_object *object, PyObject *value, film_content content,
+                  film_effect effect, film_fingerprint *fingerprint)
 {
     int64_t grown = (int64_t)Py_SIZE(value) - object->length;
+    film_addresses addresses = film_object_addresses(object);
 
-    if (object->pointers == 0 || object->stale || !object->compared || object->partly ||
-        grown == 0 || grown > MOST_GROWTH || (grown < 0 && !removes)) {
+    if (addresses.word == 0 || object->stale || !object->compared || object->partly ||
+        grown == 0 || grown > MOST_GROWTH ||
+        (grown > 1 && content == FILM_CONTENT_DEQUE) ||
+        (grown < 0 && effect != FILM_EFFECT_REMOVES) ||
+        Py_SIZE(value) > FILM_FINGERPRINT_ITEMS ||
+        !film_fingerprint_tail_is_plain(value, content, object->length)) {
         return false;
     }
-    return film_fingerprint_addresses(value, object->length, fingerprint);
+    if (!object->sure ||
+        !film_addresses_step(value, content, object->length, effect, &addresses)) {
+        addresses = film_addresses_of(value, content, addresses.front);
+    }
+    *fingerprint = (film_fingerprint){.length = Py_SIZE(value),
+                                      .flat = true,
+                                      .grown = grown > 0 && content == FILM_CONTENT_LIST,
+                                      .wordless = true,
+                                      .addresses = addresses};
+    return true;
 }
 
-/* A quick yes for long lists; `saved`: what it costs the next full comparison. */
+/* A quick yes for long lists and queues; `saved`: what it costs the next full
+ * comparison. */
 static bool
 is_surely_changed(const film_object *object, PyObject *value, film_content content,
-                  bool removes, film_fingerprint *fingerprint, uint32_t *saved)
+                  film_effect effect, film_fingerprint *fingerprint, uint32_t *saved)
 {
     *saved = 0;
-    if (content != FILM_CONTENT_LIST) {
+    if (content != FILM_CONTENT_LIST && content != FILM_CONTENT_DEQUE) {
         return false;
     }
-    if (!object->wordless && only_grows(object, value)) {
+    if (object->sure && compare_addresses(object, value, content, effect, fingerprint)) {
+        return true;
+    }
+    if (content == FILM_CONTENT_LIST && !object->wordless && only_grows(object, value)) {
         *fingerprint = film_fingerprint_grown(value, object->fingerprint,
                                               object->length, object->partly);
         *saved = object->version + LOOKS_SAVED;
         return fingerprint->flat;
     }
-    return compare_addresses(object, value, removes, fingerprint);
+    return !object->sure &&
+           compare_addresses(object, value, content, effect, fingerprint);
 }
 
 /* The fingerprint differs from what was told: a new record. */
@@ -203,20 +223,24 @@ static bool
 tell_changed(film_context *context, film_object *object, PyObject *value,
              const film_fingerprint *fingerprint, film_changed *changed)
 {
+    uint64_t record = object->record;
+
     changed->cut = fingerprint->cut || !object->compared;
     changed->length_before = object->length;
-    film_the_capture_counts.cut += changed->cut;
     object = film_snapshot_write(context, value, the_limits.depth, fingerprint);
-    if (object->record == 0) {
-        return false;
+    if (object->record == 0 ||
+        (object->record == record && !changed->cut && PyAnySet_Check(value) &&
+         object->length <= (int64_t)the_limits.items)) {
+        return false; /* a member of a set was replaced by an equal one */
     }
+    film_the_capture_counts.cut += changed->cut;
     changed->record = object->record - 1;
     return true;
 }
 
 bool
 film_capture_changed(film_context *context, PyObject *value, const film_holder *holder,
-                     bool removes, film_changed *changed)
+                     film_effect effect, film_changed *changed)
 {
     film_content content;
     film_fingerprint fingerprint;
@@ -241,7 +265,7 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
         film_snapshot_compared(object, value, compared_levels(object), &fingerprint);
         return false;
     }
-    if (is_surely_changed(object, value, content, removes, &fingerprint, &saved)) {
+    if (is_surely_changed(object, value, content, effect, &fingerprint, &saved)) {
         if (!tell_changed(context, object, value, &fingerprint, changed)) {
             return false;
         }
@@ -259,8 +283,7 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
                     !fingerprint.cut)) {
         if (content == FILM_CONTENT_LIST && object->flat) {
             object->version = 0;
-            object->pointers =
-                fingerprint.scalars ? 0 : film_fingerprint_pointers(value);
+            film_snapshot_address(object, value, &fingerprint);
         }
         return false;
     }

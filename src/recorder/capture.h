@@ -135,11 +135,10 @@ typedef struct film_changed {
 } film_changed;
 
 /* A line may have changed `value` in place. False: it did not, or has no content to
- * compare. `removes`: all that the line did to it was to call a method that takes items
- * away. */
+ * compare. `effect`: of the one method that the line has called on it. */
 bool
 film_capture_changed(film_context *context, PyObject *value, const film_holder *holder,
-                     bool removes, film_changed *changed);
+                     film_effect effect, film_changed *changed);
 
 /* A store read off the evaluation stack before it happens (`a[i] = v`, `f().x = v`,
  * `del d[k]`): what it will do to the owner's fingerprint, worked out while owner, key

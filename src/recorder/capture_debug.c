@@ -215,7 +215,7 @@ debug_changed(film_context *context, PyObject *args)
         !read_holder(context, spec, &holder)) {
         return NULL;
     }
-    if (!film_capture_changed(context, value, &holder, false, &changed)) {
+    if (!film_capture_changed(context, value, &holder, FILM_EFFECT_ANY, &changed)) {
         Py_RETURN_NONE;
     }
     to = film_token_put_value(to, FILM_TOKEN_VALUE, changed.record);
@@ -313,7 +313,7 @@ debug_time(film_context *context, PyObject *args)
             (void)film_capture(context, value, &holder, holder.name, to);
         }
         else if (strcmp(kind, "changed") == 0) {
-            (void)film_capture_changed(context, value, &holder, false, &changed);
+            (void)film_capture_changed(context, value, &holder, FILM_EFFECT_ANY, &changed);
         }
         else if (strcmp(kind, "owner") == 0) {
             (void)film_capture_owner(context, value, &holder, to);

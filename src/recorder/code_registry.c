@@ -64,7 +64,14 @@ watch(film_code *known)
         film_codes_watched->previous_watched = known;
     }
     film_codes_watched = known;
+    film_code_watch_again(known);
+}
+
+void
+film_code_watch_again(film_code *known)
+{
     film_hooks_watch(known->code);
+    known->watched = film_compat_instrumentation(known->code);
 }
 
 /* A code object dies. */
@@ -109,6 +116,7 @@ plan_writes(film_code *known, const film_frame *frame)
     }
     if (frame != NULL) {
         wishes.globals = film_frame_globals(frame);
+        wishes.frame = film_frame_code(frame) == (PyObject *)known->code ? frame : NULL;
         wishes.names_on_stack = names_are_odd(known->code, frame);
     }
     known->plan = film_plan_new(known->code, &wishes);

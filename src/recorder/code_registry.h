@@ -27,6 +27,7 @@ typedef struct film_code {
     uint64_t outdated;   /* the generation its plan was for, if it is to be made anew */
     uint32_t plan_count; /* how often that was done */
     bool strayed;        /* a frame went where the plan does not lead */
+    uint64_t watched;    /* its film_compat_instrumentation when it was last watched */
     PyCodeObject *code;  /* whose it is; not a reference: both die together */
     struct film_code *next_watched, *previous_watched; /* see film_codes_watched */
 } film_code;
@@ -45,6 +46,11 @@ film_code_register(PyCodeObject *code, const film_frame *frame);
  * stack, names too where they go to no dict. */
 void
 film_code_plan_again(film_code *known, bool strayed);
+
+/* Other tools that change their events make CPython forget that the instructions of a
+ * code object are watched: it is watched again. */
+void
+film_code_watch_again(film_code *known);
 
 /* Describes code that is no target but calls one, where that is asked for; true when
  * its id may be used. */

@@ -233,6 +233,18 @@ film_frame_generator(const film_frame *frame)
     return (PyObject *)((uintptr_t)frame - offsetof(PyGenObject, gi_iframe));
 }
 
+/* Changes whenever CPython instruments the code anew. */
+static inline uint64_t
+film_compat_instrumentation(const PyCodeObject *code)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    return code->_co_instrumentation_version;
+#else
+    (void)code;
+    return 0;
+#endif
+}
+
 /* A local by its slot, NULL when it is unbound. Borrowed. */
 static inline PyObject *
 film_frame_local(const film_frame *frame, int slot)

@@ -310,6 +310,17 @@ film_deque_begin(PyObject *deque)
     return (film_deque_cursor){object->left_block, object->left_index, Py_SIZE(deque)};
 }
 
+/* The last `count` items, as far as they lie in its last block: fewer otherwise. */
+static inline film_deque_cursor
+film_deque_end(PyObject *deque, Py_ssize_t count)
+{
+    const film_deque *object = (const film_deque *)deque;
+    Py_ssize_t first = object->right_index + 1 - count;
+
+    return (film_deque_cursor){object->right_block, first < 0 ? 0 : first,
+                               first < 0 ? object->right_index + 1 : count};
+}
+
 /* The next item, NULL at the end. */
 static inline PyObject *
 film_deque_next(film_deque_cursor *cursor)

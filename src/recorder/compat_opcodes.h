@@ -34,6 +34,13 @@
 #define FILM_BINARY_IS_SUBSCRIPT(arg) ((void)(arg), false)
 #endif
 
+/* `from m import *` is an intrinsic from 3.12 on, INTRINSIC_IMPORT_STAR. */
+#if defined(CALL_INTRINSIC_1)
+#define FILM_IS_IMPORT_STAR(opcode, arg) ((opcode) == CALL_INTRINSIC_1 && (arg) == 2)
+#else
+#define FILM_IS_IMPORT_STAR(opcode, arg) ((void)(arg), (opcode) == IMPORT_STAR)
+#endif
+
 /* x += y, which may change what x holds. */
 #define FILM_BINARY_IS_IN_PLACE(arg)                                                   \
     ((arg) >= NB_INPLACE_ADD && (arg) <= NB_INPLACE_XOR)

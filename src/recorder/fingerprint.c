@@ -21,7 +21,7 @@
 #define SALT_TEXT UINT64_C(0x510e527fade682d1)
 #define SHORT_TEXT 16
 #define BYTES_AN_ITEM 32 /* hashed in the time of an item */
-#define POINTERS_AN_ITEM 8
+#define MEMBERS_AN_ITEM 2
 #define BLOCK 64         /* bytes of a bytearray that are one item */
 
 int64_t film_the_looks_left = FILM_LOOK_ITEMS;
@@ -224,17 +224,21 @@ dict_word(film_walk *walk, PyObject *dict, uint32_t levels)
     return sum;
 }
 
+/* Members count by address and hash: they are not looked at. One that was replaced by
+ * an equal one makes another word; tell_changed (capture.c) sees to that. */
 static uint64_t
-set_word(film_walk *walk, PyObject *set, uint32_t levels)
+set_word(film_walk *walk, PyObject *set)
 {
-    Py_ssize_t last = film_set_positions(set);
+    Py_ssize_t last = film_set_positions(set), most = walk->left * MEMBERS_AN_ITEM;
+    const setentry *table = ((PySetObject *)set)->table;
     uint64_t sum = (uint64_t)((PySetObject *)set)->used * GOLDEN;
 
-    for (Py_ssize_t index = 0; index < last && pay(walk); index++) {
-        PyObject *member = film_set_get(set, index);
-
-        if (member != NULL) {
-            sum += placed(item_word(walk, member, levels), 1);
+    last = last < most ? last : most + 1;
+    walk->left -= last / MEMBERS_AN_ITEM + (last > most);
+    for (Py_ssize_t index = 0; index < last; index++) {
+        if (table[index].key != NULL && table[index].hash != -1) {
+            sum += placed((uint64_t)(uintptr_t)table[index].key,
+                          (uint64_t)table[index].hash);
         }
     }
     return sum;
@@ -407,7 +411,7 @@ content_word(film_walk *walk, PyObject *object, film_content content, uint32_t l
         return dict_word(walk, object, below);
     case FILM_CONTENT_SET:
     case FILM_CONTENT_FROZENSET:
-        return set_word(walk, object, below);
+        return set_word(walk, object);
     case FILM_CONTENT_DEQUE:
         return deque_word(walk, object, below);
     case FILM_CONTENT_BYTEARRAY:
@@ -474,17 +478,9 @@ film_fingerprint_of(PyObject *object, film_content content, uint32_t levels)
     result.cut = walk.left < 0;
     result.grown = false;
     result.wordless = false;
-    result.pointers = 0;
+    result.addresses = (film_addresses){0};
     film_the_looks_left -= most - walk.left;
     return result;
-}
-
-uint64_t
-film_fingerprint_pointers(PyObject *list)
-{
-    return film_hash(((PyListObject *)list)->ob_item,
-                     (size_t)Py_SIZE(list) * sizeof(PyObject *)) |
-           1;
 }
 
 film_fingerprint
@@ -508,22 +504,29 @@ film_fingerprint_grown(PyObject *list, uint64_t before, int64_t length_before,
 }
 
 bool
-film_fingerprint_addresses(PyObject *list, int64_t length_before,
-                           film_fingerprint *result)
+film_fingerprint_tail_is_plain(PyObject *sequence, film_content content,
+                               int64_t length_before)
 {
     film_walk walk = {.left = FILM_FINGERPRINT_ITEMS, .flat = true};
-    PyObject **items = ((PyListObject *)list)->ob_item;
+    film_deque_cursor cursor;
 
-    for (int64_t index = length_before; index < Py_SIZE(list); index++) {
-        (void)item_word(&walk, items[index], 0);
+    if (Py_SIZE(sequence) <= length_before) {
+        return true;
     }
-    *result = (film_fingerprint){.length = Py_SIZE(list),
-                                 .flat = true,
-                                 .grown = Py_SIZE(list) > length_before,
-                                 .wordless = true,
-                                 .pointers = film_fingerprint_pointers(list)};
-    film_the_looks_left -= Py_SIZE(list) / POINTERS_AN_ITEM;
-    return walk.flat && !walk.scalars && Py_SIZE(list) <= FILM_FINGERPRINT_ITEMS;
+    if (content == FILM_CONTENT_LIST) {
+        PyObject **items = ((PyListObject *)sequence)->ob_item;
+
+        for (int64_t index = length_before; index < Py_SIZE(sequence); index++) {
+            (void)item_word(&walk, items[index], 0);
+        }
+    }
+    else {
+        cursor = film_deque_end(sequence, Py_SIZE(sequence) - length_before);
+        while (cursor.left > 0) {
+            (void)item_word(&walk, film_deque_next(&cursor), 0);
+        }
+    }
+    return walk.flat && !walk.scalars;
 }
 
 bool

@@ -9,6 +9,7 @@
 
 #include "recorder/compat.h"
 
+#include "recorder/addresses.h"
 #include "recorder/capture_types.h"
 
 /* What one value may cost, in items looked at (2 ns or so; writing one costs as much as
@@ -35,7 +36,7 @@ typedef struct film_fingerprint {
     bool cut;       /* not all of it was looked at */
     bool grown;     /* of film_fingerprint_grown */
     bool wordless;  /* of a list whose items count by address: `word` holds nothing */
-    uint64_t pointers; /* film_fingerprint_pointers; 0: not worked out */
+    film_addresses addresses; /* where the items count by address */
 } film_fingerprint;
 
 /* `levels`: of containers whose content counts, 1 for `object` alone. */
@@ -52,13 +53,6 @@ film_fingerprint_words(PyObject *instance, uint64_t *words);
  * member of __slots__, from 1 on. */
 uint64_t
 film_fingerprint_item(PyObject *value, uint64_t place);
-
-/* A hash of the addresses in a list, 1 or more, without a look at what is there: ten
- * times quicker. The same addresses are the same objects while the list holds them; of
- * scalars that is not enough, because code that is not recorded may replace one twice.
- */
-uint64_t
-film_fingerprint_pointers(PyObject *list);
 
 typedef struct film_store_effect {
     uint64_t delta; /* to add to the word */
@@ -80,11 +74,11 @@ film_fingerprint
 film_fingerprint_grown(PyObject *list, uint64_t before, int64_t length_before,
                        bool partly);
 
-/* The fingerprint of a list that had only items that count by address and has lost some
- * of them, or got more at its end: `length_before`. False: there is another one now. */
+/* True when what a list or deque has got at its end since `length_before` counts by
+ * address too. */
 bool
-film_fingerprint_addresses(PyObject *list, int64_t length_before,
-                           film_fingerprint *result);
+film_fingerprint_tail_is_plain(PyObject *sequence, film_content content,
+                               int64_t length_before);
 
 /* True when a list or dict whose fingerprint was `before` has only got new items at its
  * end since, and nothing else. */

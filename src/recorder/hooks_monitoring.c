@@ -194,6 +194,18 @@ CALLBACK(on_yield)
     Py_RETURN_NONE;
 }
 
+/* A point lies ahead: its event must come. */
+static void
+keep_watched(PyCodeObject *code)
+{
+    film_code *known = film_compat_get_extra(code, film_the_session.extra_index);
+
+    if (known != NULL &&
+        FILM_UNLIKELY(known->watched != film_compat_instrumentation(code))) {
+        film_code_watch_again(known);
+    }
+}
+
 CALLBACK(on_line)
 {
     film_frame *frame = film_compat_current_frame();
@@ -208,6 +220,9 @@ CALLBACK(on_line)
             context, frame, film_frame_unit(frame, context->top->first))) &&
         film_stack_may_retry(context)) {
         return on_line(self, args, count, names);
+    }
+    if (FILM_UNLIKELY(film_observe_wants_opcodes(context))) {
+        keep_watched((PyCodeObject *)args[0]);
     }
     Py_RETURN_NONE;
 }
@@ -580,7 +595,9 @@ is_wanted(const event_hook *hook)
 {
     const film_session_options *options = &film_the_session.options;
 
-    return (!hook->exceptions || options->exceptions) &&
+    /* Level values must know where a frame leaves its line, told or not. */
+    return (!hook->exceptions || options->exceptions ||
+            options->level >= FILM_LEVEL_VALUES) &&
            (!hook->c_calls || options->c_calls) && hook->level <= options->level;
 }
 

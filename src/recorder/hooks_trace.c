@@ -179,6 +179,7 @@ on_exception(film_frame *frame, PyObject *arg)
     PyObject *type = PyTuple_GET_ITEM(arg, 0), *value = PyTuple_GET_ITEM(arg, 1);
     film_context *context;
     uint32_t unit, handler;
+    bool told = film_the_session.options.exceptions;
 
     if (!film_code_of(code_object, frame)->target ||
         film_context_ready(frame) == NULL) {
@@ -196,8 +197,8 @@ on_exception(film_frame *frame, PyObject *arg)
     }
     unit = film_frame_unit(frame, context->top->first);
     if (!film_observe_raise(context, frame, unit) ||
-        !film_append_exception(context->thread, FILM_KIND_RAISE, unit,
-                               last_exception.type, last_exception.message)) {
+        (told && !film_append_exception(context->thread, FILM_KIND_RAISE, unit,
+                                        last_exception.type, last_exception.message))) {
         if (film_stack_may_retry(context)) {
             on_exception(frame, arg);
         }
@@ -207,8 +208,10 @@ on_exception(film_frame *frame, PyObject *arg)
         return;
     }
     if (film_exception_table_find(code_object, unit, &handler)) {
-        (void)film_append_exception(context->thread, FILM_KIND_HANDLED, handler,
-                                    last_exception.type, last_exception.message);
+        if (told) {
+            (void)film_append_exception(context->thread, FILM_KIND_HANDLED, handler,
+                                        last_exception.type, last_exception.message);
+        }
         film_observe_handled(context, handler, unit);
     }
     else {

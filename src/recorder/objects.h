@@ -28,6 +28,7 @@
 
 #include "recorder/compat.h"
 
+#include "recorder/addresses.h"
 #include "recorder/capture.h"
 #include "recorder/capture_types.h"
 #include "recorder/deaths.h"
@@ -60,7 +61,9 @@ typedef struct film_object {
     uint64_t serial;
     uint64_t fingerprint; /* read by film_object_fingerprint */
     uint64_t record;      /* value id + 1 of the last one; 0: none */
-    uint64_t pointers;    /* of a list whose items count by address only; 0: others */
+    uint64_t pointers; /* film_addresses.word of a list or deque whose items count by
+                          address only; 0: others. Of one that is sure, the rest is in
+                          its words */
     uint64_t body;        /* hash of the record */
     uint32_t version; /* of film_dict_version at the fingerprint; 0: none. Of a list:
                          looks saved since all of it was compared; of a class: its
@@ -83,9 +86,9 @@ typedef struct film_object {
     bool whole : 1;    /* its tokens refer to the record, whatever it holds by then */
     bool sure : 1;     /* dies in sight: words, no places */
     bool worded : 1;   /* the words hold */
-    uint16_t holding; /* attributes last told to hold an object that is not sure, by
-                         film_holding_bit */
-    uint16_t cell;    /* check word of the cell it was last told in */
+    uint16_t holding;  /* attributes last told to hold an object that is not sure, by
+                          film_holding_bit */
+    uint16_t cell;     /* check word of the cell it was last told in */
     union {
         struct {
             film_slot_place first, last; /* a proven one that lives long; the latest */
@@ -228,6 +231,42 @@ static inline uint64_t
 film_quick_record(const film_object_way *way)
 {
     return way->quick & FILM_QUICK_RECORD;
+}
+
+static inline film_addresses
+film_object_addresses(const film_object *object)
+{
+    if (!object->sure) {
+        return (film_addresses){.word = object->pointers, .front = 1};
+    }
+    return (film_addresses){
+        .word = object->pointers,
+        .front = object->words[0],
+        .back = object->words[1],
+        .first = (const PyObject *)(uintptr_t)object->words[2],
+    };
+}
+
+static inline void
+film_object_set_addresses(film_object *object, const film_addresses *addresses)
+{
+    object->pointers = addresses->word;
+    if (object->sure && addresses->word != 0) {
+        object->words[0] = addresses->front;
+        object->words[1] = addresses->back;
+        object->words[2] = (uintptr_t)addresses->first;
+    }
+}
+
+/* True when the list or deque has the items it was last told to have, by address. */
+static inline bool
+film_object_has_same_addresses(const film_object *object, PyObject *value,
+                               film_content content)
+{
+    film_addresses known = film_object_addresses(object);
+
+    return known.word != 0 && Py_SIZE(value) == object->length &&
+           film_addresses_of(value, content, known.front).word == known.word;
 }
 
 /* What its content was when last told, as film_fingerprint.word. */

@@ -24,6 +24,7 @@ enter_region(film_stack_entry *entry, film_region *region)
     entry->region = region;
     entry->covered = 0;
     entry->done = 0;
+    entry->told_early = 0;
     entry->fresh = false;
     entry->dead = false;
     entry->unwinding = false;
@@ -59,7 +60,7 @@ arrive(film_context *context, film_stack_entry *entry, const film_frame *frame,
     else if (!film_tell_writes(context, entry, frame, exit, exit->count)) {
         return false;
     }
-    return region->touch_count == 0 || film_tell_touches(context, entry, frame);
+    return region->touch_count == 0 || film_tell_touches(context, entry, frame, UINT32_MAX);
 }
 
 /* Arrives at `unit` and finds the region that begins there, *next. */
@@ -75,7 +76,7 @@ reach(film_context *context, film_stack_entry *entry, const film_frame *frame,
             (region->stop_writes <= entry->done ||
              film_tell_writes(context, entry, frame, region->stops,
                               region->stop_writes)) &&
-            (region->touch_count == 0 || film_tell_touches(context, entry, frame));
+            (region->touch_count == 0 || film_tell_touches(context, entry, frame, UINT32_MAX));
         *next = region->stop_next;
     }
     else {
@@ -158,7 +159,7 @@ tell_inside(film_context *context, film_stack_entry *entry, const film_frame *fr
     if (FILM_UNLIKELY(exit == NULL)) {
         /* 3.11: after an exception event the unwinding may still close generators
          * while the frame shows the raise; a RERAISE makes it show that again. */
-        if (!entered || entry->raised != place + 1) {
+        if (!entered || (entry->raised != place + 1 && !region->reraises)) {
             note_unknown_edge(entry, frame);
         }
         return true;
@@ -318,13 +319,13 @@ bool
 film_observe_leave(film_context *context, const film_frame *frame, PyObject *value)
 {
     film_stack_entry *entry = context->top;
+    uint32_t unit = film_frame_unit(frame, entry->first);
 
-    if (!tell_inside(context, entry, frame, film_frame_unit(frame, entry->first),
-                     false)) {
+    if (!tell_inside(context, entry, frame, unit, false)) {
         return false;
     }
     if (entry->region != NULL && entry->region->touch_count != 0 &&
-        !film_tell_touches(context, entry, frame)) {
+        !film_tell_touches(context, entry, frame, unit)) {
         return false;
     }
     return film_tell_result(context, value);
@@ -359,7 +360,7 @@ film_observe_raise(film_context *context, const film_frame *frame, uint32_t unit
     }
     if (!tell_inside(context, entry, frame, unit, false) ||
         (entry->region != NULL && entry->region->touch_count != 0 &&
-         !film_tell_touches(context, entry, frame))) {
+         !film_tell_touches(context, entry, frame, UINT32_MAX))) {
         return false;
     }
     entry->unwinding = unit >= entry->plan->unit_count ||
@@ -402,5 +403,5 @@ film_observe_unwind(film_context *context, const film_frame *frame)
     }
     return film_tell_writes(context, entry, frame, exit, exit->count) &&
            (entry->region->touch_count == 0 ||
-            film_tell_touches(context, entry, frame));
+            film_tell_touches(context, entry, frame, UINT32_MAX));
 }

@@ -82,7 +82,7 @@ film_observe_leaving(film_context *context, const film_frame *frame, PyObject *v
     return true;
 }
 
-/* True when opcode events are needed until the next line (3.11). */
+/* True when a point may come before the next line: 3.11 needs opcode events. */
 static inline bool
 film_observe_wants_opcodes(const film_context *context)
 {

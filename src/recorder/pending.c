@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recorder/import_star.h"
 #include "recorder/variables.h"
 
 #define FIRST_PENDING 16u
@@ -280,6 +281,9 @@ film_pending_begin(film_context *context, film_stack_entry *entry,
 
     if (write->kind == FILM_WRITE_STACK_FAST) {
         return tell_local(context, entry, frame, write, in_flight);
+    }
+    if (write->kind == FILM_WRITE_STACK_STAR) {
+        return film_import_star(context, frame, stack_item(frame, write, 1));
     }
     if (is_item(write->kind)) {
         items = find_items(frame, write);

@@ -506,13 +506,38 @@ holder_proves(film_context *context, const film_holder *holder, const PyObject *
     return false;
 }
 
+/* A variable of the running function, or of the one that called it, was last told to
+ * hold the object, and holds it. */
+static bool
+frames_prove(const film_context *context, const PyObject *value)
+{
+    const film_stack_entry *entry = context->top;
+
+    for (int count = 0; entry > context->entries && count < 2; entry--, count++) {
+        const PyCodeObject *code = (const PyCodeObject *)film_frame_code(entry->frame);
+        int slots = code->co_nlocals < (int)FILM_TOLD_SLOTS ? code->co_nlocals
+                                                            : (int)FILM_TOLD_SLOTS;
+
+        for (int slot = 0; slot < slots; slot++) {
+            film_slot_place place = {.frame = entry->serial,
+                                     .slot = (uint32_t)slot & 0xfff};
+
+            if (film_frame_local(entry->frame, slot) == value &&
+                slot_is_told(entry, &place, value)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 bool
 film_place_proves(film_context *context, film_object *object, PyObject *value,
                   const film_holder *holder)
 {
     return (holder->in_flight && context->returned == value) ||
            is_proven(context, object, value, PROOF_STEPS) ||
-           holder_proves(context, holder, value) ||
+           holder_proves(context, holder, value) || frames_prove(context, value) ||
            (holder->kind == FILM_HOLDER_CELL && holder->entry != NULL &&
             cell_proves(context, object, value, holder));
 }

@@ -291,9 +291,11 @@ make_region(film_draft *draft, film_flow_region *flow, film_region *region)
     qsort(&draft->reaches[flow->stops], flow->stop_count, sizeof(*states),
           compare_reaches);
     for (uint32_t state = 0; state < flow->state_count; state++) {
-        region->early |=
-            states[state].node != 0 &&
-            film_draft_may_enter(&bytecode->instructions[states[state].index]);
+        const film_instruction *here = &bytecode->instructions[states[state].index];
+
+        region->early |= states[state].node != 0 && film_draft_may_enter(here);
+        region->reraises |=
+            !FILM_HAS_MONITORING && (here->traits & FILM_OP_RERAISES) != 0;
     }
     if (made->before != FILM_NONE) {
         region->before = film_draft_keep(draft, 1, sizeof(film_write));
@@ -367,7 +369,13 @@ set_flags(const film_draft *draft, uint32_t index, film_plan *plan)
     if (here->form == FILM_FORM_RESUME) {
         flags |= here->is_start ? FILM_PLACE_START : FILM_PLACE_RESUME;
     }
-    plan->flags[here->place] = flags;
+    plan->flags[here->place] |= flags;
+    /* What was read off the stack once is to be read so by later plans, too. */
+    if (draft->made[index].before != FILM_NONE &&
+        draft->writes[draft->made[index].before].kind == FILM_WRITE_STACK_ATTRIBUTE) {
+        plan->flags[draft->writes[draft->made[index].before].place] |=
+            FILM_PLACE_ON_STACK;
+    }
 }
 
 /* Regions lie at the beginnings of cache lines. */

@@ -54,6 +54,7 @@ typedef enum film_write_kind {
      * above the top of the stack (the top item is localsplus[slot - 1]). */
     FILM_WRITE_STACK_FAST,       /* top: value; `target` the local: told at once, since
                                     nothing can keep it from happening */
+    FILM_WRITE_STACK_STAR,       /* top: the module of `import *`; told at once */
     FILM_WRITE_STACK_NAME,       /* top: value; `name` (a namespace that is no dict) */
     FILM_WRITE_STACK_ATTRIBUTE,  /* top: owner, then value */
     FILM_WRITE_STACK_ITEM,       /* top: key, then owner, then value */
@@ -126,6 +127,13 @@ typedef struct film_touch {
     int32_t position;
 } film_touch;
 
+/* What a method of a builtin container does to it. */
+typedef enum film_effect {
+    FILM_EFFECT_ANY,
+    FILM_EFFECT_APPENDS, /* one item more, at the end */
+    FILM_EFFECT_REMOVES  /* takes items away, nothing else */
+} film_effect;
+
 /* An instruction of a region that may change objects in place. Where a recorded
  * function was called by it, that function's own lines tell what changed. */
 typedef struct film_change {
@@ -137,7 +145,7 @@ typedef struct film_change {
                           one above; of a SEND what is sent to; FILM_PLAN_NO_PLACE: not
                           known */
     bool reads;        /* a method that changes no builtin container */
-    bool removes;      /* one that only takes items away */
+    uint8_t effect;    /* film_effect, of a method */
     bool spreads;      /* o.__dict__[k] = v: what is stored to is a part of `o` */
     /* A call: the function, or with `method` the object it is a method of. Where that
      * turns out to be a coroutine's or generator's, calling it runs nothing. */
@@ -158,8 +166,11 @@ typedef struct film_region {
     bool point : 1;        /* it begins at an observation point */
     bool sent : 1;         /* 3.11: a throw() that the generator delegated to may end
                               here, without an event */
-    bool points_ahead : 1; /* 3.11: opcode events are needed within it */
+    bool points_ahead : 1; /* one of its stops is a point */
     bool has_before : 1;   /* `before` is not NULL */
+    bool forward : 1;      /* changes happen in the order of their places */
+    bool reraises : 1;     /* 3.11: it may raise again without an event, and the frame
+                              then shows where that was raised before */
     /* What may change the touches; more than FILM_REGION_CHANGES or within a loop:
      * change_count is UINT8_MAX and all touches are looked at. */
     uint8_t change_count;
@@ -223,6 +234,7 @@ film_plan_instruction(const film_plan *plan, uint32_t unit)
 typedef struct film_plan_wishes {
     PyObject *globals; /* borrowed for the call; NULL: not known, then no global is
                           taken for the builtin of its name */
+    const film_frame *frame; /* borrowed; one that begins to run the code, or NULL */
     film_values_scope scope;
     bool names_on_stack;      /* its names go to a mapping that is no dict */
     bool every_place;         /* it was seen to go where no plan leads */

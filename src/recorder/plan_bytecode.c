@@ -57,6 +57,12 @@ settle_argument(const film_bytecode *bytecode, film_instruction *instruction)
         instruction->form = FILM_FORM_SUBSCRIPT;
         instruction->traits = FILM_OP_CALLS | FILM_OP_LEAVES;
     }
+    if (instruction->opcode == RAISE_VARARGS && arg == 0) {
+        instruction->traits |= FILM_OP_RERAISES; /* `raise` in a handler */
+    }
+    if (FILM_IS_IMPORT_STAR(instruction->opcode, arg)) {
+        instruction->form = FILM_FORM_STORE_STAR;
+    }
     if (form == FILM_FORM_BINARY) {
         instruction->bit = FILM_BINARY_IS_IN_PLACE(arg);
     }

@@ -66,8 +66,12 @@ film_method_is_contained(PyObject *name, bool *reads)
     return *reads || is_among(name, writers, COUNT(writers));
 }
 
-bool
-film_method_removes(PyObject *name)
+film_effect
+film_method_effect(PyObject *name)
 {
-    return is_among(name, removers, COUNT(removers));
+    if (PyUnicode_CompareWithASCIIString(name, "append") == 0) {
+        return FILM_EFFECT_APPENDS;
+    }
+    return is_among(name, removers, COUNT(removers)) ? FILM_EFFECT_REMOVES
+                                                     : FILM_EFFECT_ANY;
 }

@@ -6,6 +6,8 @@
 
 #include "recorder/compat.h"
 
+#include "recorder/plan.h"
+
 /* A builtin function that changes nothing by itself. */
 bool
 film_function_is_harmless(PyObject *name);
@@ -19,8 +21,8 @@ film_method_is_contained(PyObject *name, bool *reads);
 PyObject *
 film_dict_lookup(PyObject *dict, PyObject *name);
 
-/* A method of containers of this name takes items away and does nothing else. */
-bool
-film_method_removes(PyObject *name);
+/* What a method of containers of this name does. */
+film_effect
+film_method_effect(PyObject *name);
 
 #endif

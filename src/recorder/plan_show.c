@@ -20,6 +20,7 @@ kind_name(uint8_t kind)
         [FILM_DELETE_NAME] = "delete name",
         [FILM_DELETE_ATTRIBUTE] = "delete attribute",
         [FILM_WRITE_STACK_FAST] = "stack fast",
+        [FILM_WRITE_STACK_STAR] = "stack star",
         [FILM_WRITE_STACK_NAME] = "stack name",
         [FILM_WRITE_STACK_ATTRIBUTE] = "stack attribute",
         [FILM_WRITE_STACK_ITEM] = "stack item",

@@ -183,8 +183,7 @@ step(stack_walk *walk, uint32_t index, uint32_t items, int32_t after)
         uint32_t origin = origin_at(bytecode, items, depth - 1);
 
         items = cut(bytecode, items, after - 1);
-        return origin == FILM_NONE ? items
-                                   : push_item(walk, items, after - 1, origin);
+        return origin == FILM_NONE ? items : push_item(walk, items, after - 1, origin);
     }
     default:
         break;

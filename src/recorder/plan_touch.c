@@ -224,8 +224,7 @@ is_generator_function(const film_draft *draft, const film_instruction *load)
     const film_instruction *before = load - 1;
     PyObject *constants = draft->bytecode.code->co_consts, *code;
 
-    if (load->form != FILM_FORM_MAKE_FUNCTION ||
-        load == draft->bytecode.instructions ||
+    if (load->form != FILM_FORM_MAKE_FUNCTION || load == draft->bytecode.instructions ||
         before->form != FILM_FORM_LOAD_CONST ||
         before->arg >= (uint32_t)PyTuple_GET_SIZE(constants)) {
         return false;
@@ -353,9 +352,10 @@ note_change(film_draft *draft, uint32_t index, film_region *region)
         return;
     }
     receiver = receiver_of(draft, index, callee, &change);
-    change.removes = receiver != FILM_NONE && callee != NULL &&
-                     callee->form == FILM_FORM_LOAD_METHOD &&
-                     film_method_removes(film_draft_name(draft, callee->arg));
+    if (receiver != FILM_NONE && callee != NULL &&
+        callee->form == FILM_FORM_LOAD_METHOD) {
+        change.effect = film_method_effect(film_draft_name(draft, callee->arg));
+    }
     change.spreads = is_attributes_dict(draft, receiver);
     if (receiver != FILM_NONE && !change.spreads &&
         resolve(draft, receiver, false, &touched)) {
@@ -392,6 +392,7 @@ find_changes(film_draft *draft, const film_flow_region *flow, film_region *regio
 {
     bool loops = false;
 
+    region->forward = true;
     region->change_count = 0;
     /* In the order of their places. */
     for (uint32_t state = 0; state < flow->state_count; state++) {
@@ -403,6 +404,7 @@ find_changes(film_draft *draft, const film_flow_region *flow, film_region *regio
         /* Back to a SEND leads only what goes on after a yield, which is an event. */
         if ((here->traits & FILM_OP_BACKWARD) != 0 && here->jump != FILM_NONE &&
             draft->bytecode.instructions[here->jump].form != FILM_FORM_SEND) {
+            region->forward = false;
             loops = loops || reaches(draft, flow, here->jump);
         }
     }

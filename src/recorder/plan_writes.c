@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "recorder/plan_harmless.h"
+#include "recorder/variables.h"
 
 /* How many instructions of its line are looked at before a store. */
 #define LOOK_BACK 256u
@@ -77,7 +78,8 @@ is_hidden_slot(const film_draft *draft, uint32_t slot)
     const char *kinds = PyBytes_AS_STRING(draft->bytecode.code->co_localspluskinds);
     PyObject *name = film_draft_slot_name(draft, slot);
 
-    if ((kinds[slot] & (CO_FAST_CELL | CO_FAST_FREE)) != 0) {
+    if ((kinds[slot] & (CO_FAST_CELL | CO_FAST_FREE)) != 0 &&
+        (draft->bytecode.code->co_flags & CO_OPTIMIZED) == 0) {
         return film_name_is_hidden(name);
     }
     return PyUnicode_GET_LENGTH(name) > 0 && PyUnicode_READ_CHAR(name, 0) == '.';
@@ -305,8 +307,17 @@ is_let_go_changed(const film_draft *draft, uint32_t store, uint32_t slot)
             continue;
         }
         before = film_bytecode_before(bytecode, index - 1);
-        while (before != FILM_NONE && all[before].form == FILM_FORM_LOAD_ATTRIBUTE) {
+        while (before != FILM_NONE && (all[before].form == FILM_FORM_LOAD_ATTRIBUTE ||
+                                       all[before].form == FILM_FORM_SUBSCRIPT)) {
+            bool subscript = all[before].form == FILM_FORM_SUBSCRIPT;
+
             before = film_bytecode_before(bytecode, before);
+            if (subscript && before != FILM_NONE) {
+                /* d[k].append(x): its key is a plain load. */
+                before = plain_pushes(&all[before]) == 1
+                             ? film_bytecode_before(bytecode, before)
+                             : FILM_NONE;
+            }
         }
         if (before != FILM_NONE &&
             (loaded_last(&all[before]) == slot ||
@@ -437,6 +448,28 @@ find_value(const film_draft *draft, uint32_t index)
     return slot == FILM_NONE ? FILM_PLAN_NO_PLACE : (uint16_t)slot;
 }
 
+/* True for `__module__ = "m"` or `__qualname__ = "q"` in the body of a class that is
+ * not the compiler's, which comes first. */
+static bool
+is_programs_own(const film_draft *draft, uint32_t index)
+{
+    const film_instruction *all = draft->bytecode.instructions;
+    PyObject *name = film_draft_name(draft, all[index].arg);
+
+    if (PyUnicode_CompareWithASCIIString(name, "__module__") != 0 &&
+        PyUnicode_CompareWithASCIIString(name, "__qualname__") != 0) {
+        return false;
+    }
+    for (uint32_t before = 0; before < index; before++) {
+        if (all[before].form == FILM_FORM_STORE_NAME &&
+            all[before].arg == all[index].arg) {
+            return true;
+        }
+    }
+    return PyUnicode_CompareWithASCIIString(draft->bytecode.code->co_name,
+                                            "<module>") == 0;
+}
+
 static bool
 add_name_write(film_draft *draft, uint32_t index, film_write_kind kind)
 {
@@ -449,7 +482,7 @@ add_name_write(film_draft *draft, uint32_t index, film_write_kind kind)
         .constant = is_constant(draft, index),
     };
 
-    write.hidden = film_name_is_hidden(write.name);
+    write.hidden = film_name_is_hidden(write.name) && !is_programs_own(draft, index);
     if (kind == FILM_WRITE_GLOBAL || kind == FILM_WRITE_NAME) {
         write.call_place = find_call(draft, index, 0);
     }
@@ -458,6 +491,30 @@ add_name_write(film_draft *draft, uint32_t index, film_write_kind kind)
         return add_stack_write(draft, index, write);
     }
     return add_made(draft, index, write);
+}
+
+/* True when the owner is an argument whose property or __setattr__ takes the value, in
+ * the frame that is about to begin: its value can only be read off the stack. */
+static bool
+is_taken_over(const film_draft *draft, film_write write)
+{
+    const PyCodeObject *code = draft->bytecode.code;
+    const film_frame *frame = draft->wishes->frame;
+    PyObject *owner;
+    film_kept kept = FILM_KEPT_ELSEWHERE;
+
+    if (frame == NULL || write.slot >= code->co_argcount + code->co_kwonlyargcount) {
+        return false;
+    }
+    owner = film_frame_local(frame, write.slot);
+    if (write.cell_owner) {
+        owner = film_cell_content(owner);
+    }
+    if (owner != NULL) {
+        write.value_index = write.value_offset = -1;
+        (void)film_attribute_read(&write, owner, &kept);
+    }
+    return kept == FILM_KEPT_VIA;
 }
 
 static bool
@@ -476,7 +533,8 @@ add_attribute_write(film_draft *draft, uint32_t index, film_write_kind kind,
         write.call_place = find_call(draft, index, 1);
         write.target = find_value(draft, index);
     }
-    if (!is_wished_on_stack(draft, index) && find_owner(draft, index, &write)) {
+    if (!is_wished_on_stack(draft, index) && find_owner(draft, index, &write) &&
+        !is_taken_over(draft, write)) {
         return add_made(draft, index, write);
     }
     write.kind = (uint8_t)on_stack;
@@ -582,6 +640,13 @@ find_writes_of(film_draft *draft, uint32_t index)
     case FILM_FORM_STORE_ITEM:
         return is_compilers_item(draft, index) ||
                add_item_write(draft, index, FILM_WRITE_STACK_ITEM, 2);
+    case FILM_FORM_STORE_STAR:
+        return add_stack_write(draft, index,
+                               (film_write){
+                                   .kind = FILM_WRITE_STACK_STAR,
+                                   .place = here->place,
+                                   .call_place = FILM_PLAN_NO_PLACE,
+                               });
     case FILM_FORM_STORE_SLICE:
         return add_item_write(draft, index, FILM_WRITE_STACK_SLICE, 3);
     case FILM_FORM_DELETE_ITEM:

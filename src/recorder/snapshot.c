@@ -47,6 +47,21 @@ film_snapshot_end(void)
  */
 
 void
+film_snapshot_address(film_object *object, PyObject *value,
+                      const film_fingerprint *fingerprint)
+{
+    film_content content = (film_content)film_type_of(Py_TYPE(value))->content;
+    film_addresses addresses = fingerprint->addresses;
+
+    if (addresses.word == 0 && fingerprint->flat && !fingerprint->scalars &&
+        !fingerprint->cut &&
+        (content == FILM_CONTENT_LIST || content == FILM_CONTENT_DEQUE)) {
+        addresses = film_addresses_of(value, content, 1);
+    }
+    film_object_set_addresses(object, &addresses);
+}
+
+void
 film_snapshot_compared(film_object *object, PyObject *value, uint32_t levels,
                        const film_fingerprint *fingerprint)
 {
@@ -64,11 +79,7 @@ film_snapshot_compared(film_object *object, PyObject *value, uint32_t levels,
     object->worded = object->sure && film_fingerprint_words(value, object->words);
     film_objects_renew_quick(object);
     object->wordless = fingerprint->wordless;
-    object->pointers = fingerprint->pointers != 0 ? fingerprint->pointers
-                       : PyList_Check(value) && fingerprint->flat &&
-                               !fingerprint->scalars && !fingerprint->cut
-                           ? film_fingerprint_pointers(value)
-                           : 0;
+    film_snapshot_address(object, value, fingerprint);
 }
 
 /* Items that the record does not show are seen too, so that they keep their serials as
@@ -269,7 +280,7 @@ is_surely_told(const film_object *object, PyObject *value, film_content content)
     }
     return content == FILM_CONTENT_TUPLE || content == FILM_CONTENT_FROZENSET ||
            (object->pointers != 0 &&
-            object->pointers == film_fingerprint_pointers(value)) ||
+            film_object_has_same_addresses(object, value, content)) ||
            (content == FILM_CONTENT_DICT && object->version != 0 &&
             object->version == film_dict_version(value));
 }

@@ -26,6 +26,11 @@ film_object *
 film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
                     const film_fingerprint *fingerprint);
 
+/* The part of film_snapshot_compared that deals with addresses. */
+void
+film_snapshot_address(film_object *object, PyObject *value,
+                      const film_fingerprint *fingerprint);
+
 /* Takes the fingerprint for the object's own. */
 void
 film_snapshot_compared(film_object *object, PyObject *value, uint32_t levels,

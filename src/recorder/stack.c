@@ -372,7 +372,8 @@ film_stack_exception(film_context *context, const film_frame *frame,
     if (kind == FILM_KIND_RAISE && !film_observe_raise(context, frame, unit)) {
         return false;
     }
-    if (!film_append_exception(context->thread, kind, unit, type, message)) {
+    if ((kind == FILM_KIND_UNWIND || film_the_session.options.exceptions) &&
+        !film_append_exception(context->thread, kind, unit, type, message)) {
         return false;
     }
     if (kind == FILM_KIND_UNWIND) {

@@ -289,6 +289,7 @@ tell(film_context *context, film_stack_entry *entry, const film_frame *frame,
     case FILM_DELETE_ATTRIBUTE:
         return tell_delete(context, entry, frame, write);
     case FILM_WRITE_STACK_FAST:
+    case FILM_WRITE_STACK_STAR:
     case FILM_WRITE_STACK_NAME:
     case FILM_WRITE_STACK_ATTRIBUTE:
     case FILM_WRITE_STACK_ITEM:

@@ -11,13 +11,13 @@
 
 static bool
 tell_change(film_context *context, PyObject *value, const film_holder *holder,
-            bool removes)
+            film_effect effect)
 {
     uint8_t token[FILM_TOKEN_MAX], *end;
     film_changed changed;
 
     if (FILM_LIKELY(
-            !film_capture_changed(context, value, holder, removes, &changed))) {
+            !film_capture_changed(context, value, holder, effect, &changed))) {
         return true;
     }
     end = film_token_put_value(token, FILM_TOKEN_VALUE, changed.record);
@@ -31,7 +31,7 @@ tell_self(film_context *context, PyObject *self)
 {
     film_holder holder = {.kind = FILM_HOLDER_NONE};
 
-    return tell_change(context, self, &holder, false);
+    return tell_change(context, self, &holder, FILM_EFFECT_ANY);
 }
 
 /* `table[i](x)`: a short list or tuple of bound methods. */
@@ -63,8 +63,8 @@ tell_touch(film_context *context, film_stack_entry *entry, const film_frame *fra
 
     if (touch->base == FILM_WRITE_FAST && touch->depth == 0) {
         value = film_frame_local(frame, touch->slot);
-        if (value == NULL || (film_value_is_constant(value) &&
-                              Py_TYPE(value) != &PyCFunction_Type)) {
+        if (value == NULL ||
+            (film_value_is_constant(value) && Py_TYPE(value) != &PyCFunction_Type)) {
             return true;
         }
     }
@@ -80,7 +80,7 @@ tell_touch(film_context *context, film_stack_entry *entry, const film_frame *fra
         !tell_methods(context, value)) {
         return false;
     }
-    return film_value_is_constant(value) || tell_change(context, value, &holder, false);
+    return film_value_is_constant(value) || tell_change(context, value, &holder, FILM_EFFECT_ANY);
 }
 
 /* The call has made a coroutine or generator and run nothing. */
@@ -126,7 +126,9 @@ is_contained(film_context *context, film_stack_entry *entry, const film_frame *f
         return false; /* t[0].append(x): what is in it is changed */
     }
     *written = tell_change(context, value, &holder,
-                           change->removes && entry->region->change_count == 1);
+                           entry->region->change_count == 1
+                               ? (film_effect)change->effect
+                               : FILM_EFFECT_ANY);
     return true;
 }
 
@@ -147,7 +149,7 @@ tell_all_touches(film_context *context, film_stack_entry *entry,
 
 bool
 film_tell_touches(film_context *context, film_stack_entry *entry,
-                  const film_frame *frame)
+                  const film_frame *frame, uint32_t unit)
 {
     const film_region *region = entry->region;
     bool written = true;
@@ -156,25 +158,15 @@ film_tell_touches(film_context *context, film_stack_entry *entry,
         return tell_all_touches(context, entry, frame);
     }
     for (uint32_t index = 0; index < region->change_count && written; index++) {
+        if (region->forward && region->changes[index].place > unit) {
+            continue; /* it is still to come */
+        }
         if ((entry->covered >> index & 1) == 0 &&
             !is_contained(context, entry, frame, &region->changes[index], &written)) {
             return tell_all_touches(context, entry, frame);
         }
     }
     return written;
-}
-
-/* All that the region has changed before this place is told. */
-static void
-cover_up_to(film_stack_entry *entry, uint32_t place)
-{
-    const film_region *region = entry->region;
-
-    for (uint32_t index = 0; index < region->change_count; index++) {
-        if (region->changes[index].place < place) {
-            entry->covered |= (uint8_t)(1u << index);
-        }
-    }
 }
 
 bool
@@ -190,12 +182,15 @@ film_tell_early_changes(film_context *context, film_stack_entry *entry, uint32_t
     for (uint32_t index = 0; index < region->change_count && written; index++) {
         const film_change *change = &region->changes[index];
 
-        if (change->place >= place || (entry->covered >> index & 1) != 0) {
+        if (change->place >= place || change->place < entry->told_early ||
+            (entry->covered >> index & 1) != 0) {
             continue;
         }
         if (!is_contained(context, entry, entry->frame, change, &written)) {
+            /* Not again when the same instruction goes on calling; but what was made
+             * there may still change something later (map is lazy). */
             written = tell_all_touches(context, entry, entry->frame);
-            cover_up_to(entry, place);
+            entry->told_early = (uint16_t)place;
             break;
         }
         entry->covered |= (uint8_t)(1u << index);

@@ -9,11 +9,12 @@
 #include "recorder/plan.h"
 #include "recorder/thread_context.h"
 
-/* The top frame leaves its region, which touches something: a CHANGE row for each
- * object whose content is not as it was told. False: a row was not written. */
+/* The top frame has an event at `unit` of its region, which touches something, or
+ * leaves it (UINT32_MAX): a CHANGE row for each object whose content is not as it was
+ * told. False: a row was not written. */
 bool
 film_tell_touches(film_context *context, film_stack_entry *entry,
-                  const film_frame *frame);
+                  const film_frame *frame, uint32_t unit);
 
 /* What the region may have changed in place before the instruction at `unit`, from
  * where a function is entered: what that changes is its own. */

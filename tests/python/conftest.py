@@ -138,6 +138,7 @@ class Runner:
                 "-o",
                 path,
                 "--force",
+                *("--level", "calls"),  # what tests of values ask for comes behind it
                 *options,
                 name,
                 *args,

@@ -46,7 +46,7 @@ def story(events, skip=("line", "thread_start", "thread_end")):
                 told.append(f"{where}: del {name}{via}")
         elif kind == "change":
             told.append(
-                f"{where}: change {event['length_before']} {shown(event['value'])}"
+                f"{where}: change {event.get('length_before')} {shown(event['value'])}"
             )
         elif kind in ("return", "yield"):
             told.append(f"{where} {kind} {shown(event['value'])}")

@@ -64,7 +64,10 @@ def test_owner_only_whatever_the_umask(runner):
     for mask in (0, 0o77, 0o777):
         before = os.umask(mask)
         try:
-            result = run_python(["-m", "filmstrip", "run", "program.py"], runner.folder)
+            result = run_python(
+                ["-m", "filmstrip", "run", "--level", "calls", "program.py"],
+                runner.folder,
+            )
         finally:
             os.umask(before)
         assert result.rc == 0, result.stderr
@@ -87,7 +90,17 @@ def test_no_link_is_followed(runner):
             target.symlink_to(link)
             runner.write("print('ran')")
             result = run_python(
-                ["-m", "filmstrip", "run", "-o", "out.film", *force, "program.py"],
+                [
+                    "-m",
+                    "filmstrip",
+                    "run",
+                    "--level",
+                    "calls",
+                    "-o",
+                    "out.film",
+                    *force,
+                    "program.py",
+                ],
                 runner.folder,
             )
             assert victim.read_text() == "precious"
@@ -100,7 +113,9 @@ def test_no_link_is_followed(runner):
                 assert not target.is_symlink() and target.stat().st_size > 0
     # A default name that is a link, even one that leads nowhere, is taken.
     (runner.folder / "program.film").symlink_to(runner.folder / "nowhere")
-    result = run_python(["-m", "filmstrip", "run", "program.py"], runner.folder)
+    result = run_python(
+        ["-m", "filmstrip", "run", "--level", "calls", "program.py"], runner.folder
+    )
     assert result.rc == 0
     assert (runner.folder / "program-2.film").exists()
     assert not (runner.folder / "nowhere").exists()
@@ -122,7 +137,15 @@ def test_no_file_is_shared(runner):
     runner.write("def f(): pass\nfor _ in range(100): f()\n")
     children = [
         subprocess.Popen(
-            [sys.executable, "-m", "filmstrip", "run", "program.py"],
+            [
+                sys.executable,
+                "-m",
+                "filmstrip",
+                "run",
+                "--level",
+                "calls",
+                "program.py",
+            ],
             cwd=runner.folder,
             env=clean_environment(),
         )
@@ -141,7 +164,8 @@ def test_forbidden_kinds_of_output(runner):
     os.mkfifo(runner.folder / "fifo.film")
     for name in ("fifo.film", "/dev/null", "/proc/film", "a/b.film", "x" * 300):
         result = run_python(
-            ["-m", "filmstrip", "run", "-o", name, "program.py"], runner.folder
+            ["-m", "filmstrip", "run", "--level", "calls", "-o", name, "program.py"],
+            runner.folder,
         )
         one_sentence(result)
         assert result.stdout == ""
@@ -174,7 +198,16 @@ def test_read_only_folder(runner):
     runner.write("print('ran')")
     with mounted("ro,size=1M") as folder:
         result = run_python(
-            ["-m", "filmstrip", "run", "-o", folder / "out.film", "program.py"],
+            [
+                "-m",
+                "filmstrip",
+                "run",
+                "--level",
+                "calls",
+                "-o",
+                folder / "out.film",
+                "program.py",
+            ],
             runner.folder,
         )
         one_sentence(result)
@@ -203,6 +236,7 @@ def test_a_tmpfs_that_fills_up(runner, size):
                 "-m",
                 "filmstrip",
                 "run",
+                *("--level", "calls"),
                 "--tick",
                 "1",
                 "-o",
@@ -270,7 +304,17 @@ def test_a_full_disk_gives_room_again(runner):
         film = folder / "out.film"
         runner.write(program)
         result = run_python(
-            ["-m", "filmstrip", "run", "-o", film, "program.py", folder / "filler"],
+            [
+                "-m",
+                "filmstrip",
+                "run",
+                "--level",
+                "calls",
+                "-o",
+                film,
+                "program.py",
+                folder / "filler",
+            ],
             runner.folder,
         )
         assert (result.rc, result.stdout) == (0, "done\n"), result.stderr
@@ -307,7 +351,17 @@ def test_a_limit_on_the_size_of_files(runner, megabytes):
     limit = int(megabytes * (1 << 20))
     result = run_limited(
         [
-            *("-m", "filmstrip", "run", "--tick", "1", "-o", "out.film"),
+            *(
+                "-m",
+                "filmstrip",
+                "run",
+                "--level",
+                "calls",
+                "--tick",
+                "1",
+                "-o",
+                "out.film",
+            ),
             *("program.py", str(ROUNDS)),
         ],
         runner.folder,
@@ -343,7 +397,7 @@ def test_a_limit_on_memory(runner, extra):
     plain = runner.plain(None)
     limit = int(plain.stdout) * 1024 + extra * (1 << 20)
     result = run_limited(
-        ["-m", "filmstrip", "run", "-o", "out.film", "program.py"],
+        ["-m", "filmstrip", "run", "--level", "calls", "-o", "out.film", "program.py"],
         runner.folder,
         resource.RLIMIT_AS,
         limit,
@@ -377,7 +431,7 @@ def test_a_limit_on_descriptors(runner):
         """
     )
     result = run_limited(
-        ["-m", "filmstrip", "run", "-o", "out.film", "program.py"],
+        ["-m", "filmstrip", "run", "--level", "calls", "-o", "out.film", "program.py"],
         runner.folder,
         resource.RLIMIT_NOFILE,
         32,
@@ -440,7 +494,9 @@ def test_a_user_without_a_home(strangers_folder):
     (folder / "program.py").write_text("def f(): pass\nf()\nprint('ran')\n")
     for env in ({}, {"HOME": "/nonexistent"}, {"HOME": ""}, {"HOME": "/"}):
         (folder / "program.film").unlink(missing_ok=True)
-        done = run_as_nobody(["-m", "filmstrip", "run", "program.py"], folder, **env)
+        done = run_as_nobody(
+            ["-m", "filmstrip", "run", "--level", "calls", "program.py"], folder, **env
+        )
         assert (done.returncode, done.stdout, done.stderr) == (0, "ran\n", "")
         film = folder / "program.film"
         assert film.stat().st_uid == 65534
@@ -453,7 +509,9 @@ def test_a_folder_that_may_not_be_written(strangers_folder):
     (folder / "program.py").write_text("print('ran')\n")
     os.chown(folder, 0, 0)
     os.chmod(folder, 0o755)
-    done = run_as_nobody(["-m", "filmstrip", "run", "program.py"], folder)
+    done = run_as_nobody(
+        ["-m", "filmstrip", "run", "--level", "calls", "program.py"], folder
+    )
     assert done.returncode == 2 and done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
     done = run_as_nobody(["program.py"], folder, FILMSTRIP="1")
@@ -508,7 +566,18 @@ if len(sys.argv) > 3:
     ):
         film = folder / f"{name}.film"
         result = run_python(
-            ["-m", "filmstrip", "run", "-o", film, *options, program, *arguments],
+            [
+                "-m",
+                "filmstrip",
+                "run",
+                "--level",
+                "calls",
+                "-o",
+                film,
+                *options,
+                program,
+                *arguments,
+            ],
             folder,
         )
         assert result.rc == 0, result.stderr
@@ -738,7 +807,9 @@ def long_film(tmp_path_factory):
         "def f(n): return n\nfor n in range(400_000): f(n)\n"
     )
     film = folder / "out.film"
-    result = run_python(["-m", "filmstrip", "run", "-o", film, "program.py"], folder)
+    result = run_python(
+        ["-m", "filmstrip", "run", "--level", "calls", "-o", film, "program.py"], folder
+    )
     assert result.rc == 0
     return film
 
@@ -835,7 +906,17 @@ def test_reading_while_it_is_written(runner):
         """
     )
     child = subprocess.Popen(
-        [sys.executable, "-m", "filmstrip", "run", "-o", "out.film", "program.py"],
+        [
+            sys.executable,
+            "-m",
+            "filmstrip",
+            "run",
+            "--level",
+            "calls",
+            "-o",
+            "out.film",
+            "program.py",
+        ],
         cwd=runner.folder,
         env=clean_environment(),
         stdout=subprocess.PIPE,

@@ -155,6 +155,7 @@ def test_a_program_under_run(runner, number):
             "-m",
             "filmstrip",
             "run",
+            *("--level", "calls"),
             "-o",
             "out.film",
             "program.py",

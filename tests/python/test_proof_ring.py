@@ -83,6 +83,8 @@ def start(runner, *args, options=()):
                 "-m",
                 "filmstrip",
                 "run",
+                "--level",
+                "calls",
                 "-o",
                 "out.film",
                 "--ring",

@@ -53,7 +53,17 @@ def trace(runner, inject, options):
         [
             *("strace", "-f", "-qq", "-o", log, "-e", f"trace={CHANGES}"),
             *(["-e", f"inject={inject}"] if inject else []),
-            *(sys.executable, "-m", "filmstrip", "run", "-o", film, *options),
+            *(
+                sys.executable,
+                "-m",
+                "filmstrip",
+                "run",
+                "--level",
+                "calls",
+                "-o",
+                film,
+                *options,
+            ),
             *("program.py", progress),
         ],
         cwd=runner.folder,

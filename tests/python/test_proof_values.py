@@ -101,6 +101,7 @@ def test_generated_programs(first, tmp_path):
     # Something was compared: programs of some 1,500 events each.
     assert counts["set"] > 200 * len(jobs) and counts["state"] > 1000 * len(jobs)
     assert counts["change"] > 5 * len(jobs)
+    assert counts["moved"] <= counts["set"] // 1000, counts
     # An object out of sight may come back under a new serial, but not as a rule; that
     # variables show what they hold is in the states.
     assert counts["renamed"] <= counts["objects"] // 5, counts

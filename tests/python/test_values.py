@@ -599,3 +599,76 @@ def test_floats_read_as_python_writes_them(runner, dump):
     ]
     assert len(told) > 10_000
     assert told == result.stdout.split()
+
+
+def test_another_tool_comes_and_goes(tell):
+    """CPython forgets which instructions are watched when another tool changes its
+    events: they are watched again."""
+    told = tell(
+        """
+        import cProfile
+        def main():
+            x = [1]; x = [2]
+            cProfile.Profile().runcall(len, "a")
+            y = [3]; y.append(4); y = [5]
+            z = [k for k in y]
+            return
+        """
+    )
+    told = [line.split(": ", 1)[-1] for line in told]
+    assert [line for line in told if line[:3] in ("x =", "y =", "k =", "z =")] == [
+        "x = [1]",
+        "x = [2]",
+        "y = [3]",
+        "y = [5]",
+        "k = 5",
+        "z = [5]",
+    ]
+
+
+def test_without_exceptions_nothing_is_lost(tell):
+    told = tell(
+        """
+        def fails(n):
+            a = 1; b = [n]; raise KeyError
+        def main():
+            try: c = 2; fails(c); d = 1
+            except KeyError as e: k = 1
+            return k
+        """,
+        options=["--no-exceptions"],
+    )
+    assert told == [
+        "main: c = 2",
+        "fails(n=2)",
+        "fails: a = 1",
+        "fails: b = [2]",
+        "fails unwind",
+        "main: e = KeyError()",
+        "main: k = 1",
+        "main: e = None",
+        "main: del e",
+    ]
+
+
+def test_what_a_setter_of_self_takes(tell):
+    """The first frame of a method already reads it off the stack."""
+    told = tell(
+        """
+        exec(compile(
+            "class Base:\\n"
+            "    def __setattr__(self, n, v): object.__setattr__(self, n, v)",
+            "hidden", "exec"))
+        class Model(Base):
+            def __init__(self, n):
+                self.size = n + 1
+                self.items = [n]
+        def main():
+            Model(1)
+            return
+        """
+    )
+    assert [line for line in told if "via" in line] == [
+        "Model.__init__: Model.size = 2 via",
+        "Model.__init__: Model.items = [1] via",
+    ]

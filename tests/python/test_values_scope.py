@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from conftest import run_python
 from stories import story
 
 PROGRAM = """
@@ -145,3 +146,23 @@ def test_wrong_word(runner):
     result = runner.record("pass", options=["--values", "some"])
     assert result.rc == 2
     assert result.stderr == "filmstrip: 'some' is none of locals, attributes, all\n"
+
+
+def test_values_are_the_default_level(runner, dump):
+    """Of run, of the environment's switch and of record()."""
+    program = runner.write("def f(n):\n    x = n + 1\n    return x\n\n\nf(1)\n")
+    run_python(["-m", "filmstrip", "run", "-o", "a.film", program], runner.folder)
+    run_python([program], runner.folder, env={"FILMSTRIP": "1"})
+    runner.plain(
+        """
+        import filmstrip
+        def f(n):
+            x = n + 1
+        with filmstrip.record("c.film"):
+            f(1)
+        """,
+        name="third.py",
+    )
+    for name in ("a.film", "program.film", "c.film"):
+        told = story(dump(runner.folder / name))
+        assert "f(n=1)" in told and "f: x = 2" in told, name

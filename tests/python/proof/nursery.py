@@ -61,9 +61,9 @@ def pieces(n):
 
 def child(mode, path, seed):
     if mode == "ring":
-        filmstrip.start(path, ring="8M")
+        filmstrip.start(path, ring="8M", level="calls")
     else:
-        filmstrip.start(path)
+        filmstrip.start(path, level="calls")
     words[READY] = 1
     if mode == "threads":
         for slot in range(1, THREADS):

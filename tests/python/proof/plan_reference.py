@@ -131,6 +131,25 @@ CHANGES = {
 STORED_VALUES = {"fast", "cell", "global", "name", "attribute"}
 
 
+def reraises(i: dis.Instruction) -> bool:
+    return i.opname in RERAISES or (i.opname == "RAISE_VARARGS" and i.arg == 0)
+
+
+def is_subscript(i: dis.Instruction) -> bool:
+    return i.opname == "BINARY_SUBSCR" or (i.opname == "BINARY_OP" and i.arg == 26)
+
+
+def is_plain_load(i: dis.Instruction) -> bool:
+    """Pushes one item and does nothing else."""
+    if i.opname == "LOAD_GLOBAL":
+        return (i.arg or 0) & 1 == 0
+    return i.opname in {
+        *("LOAD_CONST", "LOAD_SMALL_INT", "LOAD_COMMON_CONSTANT", "LOAD_FAST"),
+        *("LOAD_FAST_CHECK", "LOAD_FAST_BORROW", "LOAD_DEREF", "LOAD_CLASSDEREF"),
+        "LOAD_NAME",
+    }
+
+
 def is_method(i: dis.Instruction) -> bool:
     return i.opname == "LOAD_METHOD" or (
         i.opname == "LOAD_ATTR" and not OLD and (i.arg or 0) & 1 == 1
@@ -238,7 +257,7 @@ class Planner:
             if (t := target(i)) is not None:
                 n.append(t)
             self.following[i.offset] = list(n)
-            if OLD and i.opname in RERAISES and i.offset in self.handler:
+            if OLD and reraises(i) and i.offset in self.handler:
                 n.append(self.handler[i.offset])
             self.succ[i.offset] = n
         self.jumps = {t for i in self.ins if (t := target(i)) is not None}
@@ -365,6 +384,7 @@ class Planner:
             "STORE_SUBSCR": "stack item",
             "STORE_SLICE": "stack slice",
             "DELETE_SUBSCR": "stack delete item",
+            "IMPORT_STAR": "stack star",
         }
         for i in self.ins:
             o = i.offset
@@ -376,6 +396,8 @@ class Planner:
             if i.opname in ("STORE_ATTR", "DELETE_ATTR") and (own := self.owner(i)):
                 delete = "delete " if i.opname == "DELETE_ATTR" else ""
                 writes = [(delete + "attribute", own[-1], i.argval)]
+            elif i.opname == "CALL_INTRINSIC_1" and i.arg == 2:
+                self.before[self.first_prefix(o)] = ("stack star", top, None)
             elif i.opname in stack_kinds and not self.is_compilers(i):
                 name = i.argval if i.opname.endswith("ATTR") else None
                 self.before[self.first_prefix(o)] = (stack_kinds[i.opname], top, name)
@@ -464,11 +486,15 @@ class Planner:
                     if not method or j.argval not in WRITERS:
                         continue
                     owner = self.previous(j.offset)
-                    while (
-                        owner is not None
-                        and owner.opname == "LOAD_ATTR"
-                        and (OLD or not (owner.arg or 0) & 1)
-                    ):
+                    while owner is not None:
+                        if is_subscript(owner):
+                            key = self.previous(owner.offset)
+                            if key is None or not is_plain_load(key):
+                                owner = None
+                                break
+                            owner = key
+                        elif owner.opname != "LOAD_ATTR" or is_method(owner):
+                            break
                         owner = self.previous(owner.offset)
                     if owner is None:
                         continue
@@ -543,7 +569,7 @@ class Planner:
             else:
                 for op in self.ops.get(x, ()):
                     s = (*s, (op, x))
-                if OLD and i.opname in RERAISES and x not in self.handler:
+                if OLD and reraises(i) and x not in self.handler:
                     join(stops, UNWINDS * 2, s)
                 for y in self.succ[x]:
                     if y in self.points or self.fires(x, y):

@@ -388,7 +388,9 @@ def main():
         else:
             import filmstrip
 
-            filmstrip.start(os.path.join(target, name + ".film"), all=True)
+            filmstrip.start(
+                os.path.join(target, name + ".film"), all=True, level="calls"
+            )
             measured(program)
             filmstrip.stop()
     if how == "cprofile":

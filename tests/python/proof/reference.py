@@ -309,7 +309,9 @@ def answer(request):
     gc.collect()
 
     main = execute(source, request["program"])
-    filmstrip.start(request["film"], targets=[request["program"]], force=True)
+    filmstrip.start(
+        request["film"], targets=[request["program"]], force=True, level="calls"
+    )
     try:
         second = captured(main)
     finally:

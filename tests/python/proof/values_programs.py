@@ -434,7 +434,7 @@ class Maker:
             "import string as st", "from os import sep, path as osp", "import os.path",
             f"{v} = next(numbers(2))", "z = list(through(2))", "z = [k for k in l if (w := k)]",
             "z = [[k, j] for k in (1, 2) for j in (3, 4) if k]", "z = {k: v for k, v in d.items()}",
-            "z = {k for k in s}", f"z = (lambda: {v})", "z = [lambda: k for k in (1, 2)]; n = z[0]()",
+            "z = {k for k in (1, 2, len(s))}", f"z = (lambda: {v})", "z = [lambda: k for k in (1, 2)]; n = z[0]()",
             "z = tuple(k for k in l if k)", "z = sorted(l, key=lambda v: -hash(v) if type(v) is int else 0)",
             "k = 7; z = [k for k in (1, 2)]; z.append(k)", "z = [a for a in (1, 2)]", "z = print if a else None",
             "z = [[j for j in range(k)] for k in range(3)]",

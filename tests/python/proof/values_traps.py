@@ -492,6 +492,34 @@ TRAPS = {
                 G = 256; fails(l.append(3)); l[0] = 5
         try: f([1])
         except ValueError: pass
+        def g():
+            for x in numbers(3):
+                with M():
+                    try: yield x
+                    finally: k = x; yield 5
+        it = g(); next(it)
+        try: it.throw(KeyError); next(it)
+        except KeyError: pass
+        """,
+    "raised_once_more": """
+        def f(n):
+            a = 1
+            try: [][n]
+            except IndexError:
+                a = [n]; a.append(2)
+                if n: raise
+                b = 3; raise
+        def g(n):
+            try: f(n)
+            except IndexError as e:
+                try: c = n; raise
+                finally: d = [n]; d.append(1)
+            return c
+        for n in (0, 1):
+            try: g(n)
+            except IndexError: pass
+        try: raise
+        except RuntimeError: x = 1
         """,
     "left_by_reraise": """
         def f(d):
@@ -519,6 +547,16 @@ TRAPS = {
             a += 1
             del m
         exec("q = 1; r = [q]; r.append(2)")
+        class D:
+            __module__ = "other"
+            __qualname__ = "E"
+            __slots__ = ()
+        __module__ = 5
+        def f():
+            __annotate__ = 1; __module__ = 2
+            def g(): nonlocal __annotate__; __annotate__ = 3
+            g()
+        f()
         """,
     "changes_within_calls": """
         class K:
@@ -581,6 +619,15 @@ TRAPS = {
             return d
         for k in (frozenset((1,)), (1, (2, 3)), K(1), None, 1.5, f, frozenset((f,))): f(k)
         """,
+    "import_star": """
+        from os.path import *
+        from heapq import *; from bisect import *
+        try: from json.scanner import *
+        except ImportError: pass
+        x = join("a", "b")
+        def f(): return heappush, bisect
+        f()
+        """,
     "held_by_two": """
         class O: pass
         def f(d):
@@ -598,5 +645,14 @@ TRAPS = {
         f({"k": 1, "n": [1]})
         l = [1]; z = l; z = 1
         l.append(2)
+        def grow(l): l.append(1); return l
+        def g(a):
+            b = a; c = b
+            a = 1; c = 2
+            grow(b).append(grow([1]))
+            d = {}; e = d
+            d["n"] = [1]; d["n"].append(2); d = 5
+            return b, e
+        g([1])
         """,
 }

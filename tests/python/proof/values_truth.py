@@ -22,7 +22,7 @@ frame's last line; those of a module also its globals. A value is
 scalars, else None; identity is the number of a container or instance, else None.
 Numbers are never given twice as long as `keep` holds: then every object lives on, so a
 program that looks at deaths must have it off, and identities are not told.
-Marks: "via" (a property, a __setattr__, a __setitem__ took it), "since": index in the
+Marks: "ran" (the frame's last line event, where that is another line), "via" (a property, a __setattr__, a __setitem__ took it), "since": index in the
 stream from which on it may be told (code of the program ran within the store).
 
 Left out, because the source does not show them: what an inlined comprehension gives back
@@ -190,6 +190,7 @@ OTHER_STORES = {
     "DELETE_NAME",
     "DELETE_ATTR",
     "DELETE_SUBSCR",
+    "IMPORT_STAR",
 }
 STORES = LOCAL_STORES | OTHER_STORES
 HAS_ARGUMENT = set(getattr(dis, "hasarg", range(dis.HAVE_ARGUMENT, 256)))
@@ -264,12 +265,27 @@ class Store:
         else:
             self.names, self.slots = [value], [instruction.arg]
         # An inlined comprehension puts back what its variable's slot held before.
-        restores = name in LOCAL_STORES and (value, positions) in given_back
+        restores = name == "STORE_FAST" and (value, positions) in given_back
         # `case {"k": x, **rest}` deletes the keys it has matched from a dict of its own.
         matches = name == "DELETE_SUBSCR" and not source_segment(
             lines, positions
         ).strip().endswith("]")
         self.hidden = restores or matches
+
+
+def is_star(instruction):
+    """from m import *"""
+    name = instruction.opname
+    return name == "IMPORT_STAR" or (name, instruction.arg) == ("CALL_INTRINSIC_1", 2)
+
+
+def public_names(module):
+    """What it writes, and the values."""
+    space = types.ModuleType.__dict__["__dict__"].__get__(module)
+    names = space.get("__all__")
+    if names is None:
+        names = [name for name in space if name[:1] != "_"]
+    return {name: space.get(name, UNBOUND) for name in names}
 
 
 class Code:
@@ -288,10 +304,11 @@ class Code:
         }
         seen = set()  # names the compiler has written into the class
         for index, instruction in enumerate(instructions):
-            if instruction.opname not in STORES:
+            if instruction.opname not in STORES and not is_star(instruction):
                 continue
             depth = depths.get(instruction.offset)
-            store = Store(instruction, depth, lines, given_back)
+            constant = index and instructions[index - 1].opname == "LOAD_CONST"
+            store = Store(instruction, depth, lines, () if constant else given_back)
             if instruction.opname == "STORE_SUBSCR" and index > 1:
                 # `x: int` at a module's or a class's level.
                 owner = instructions[index - 2].argval
@@ -413,6 +430,7 @@ class Truth:
         self.codes = {}
         self.pending = {}  # id of a frame object -> store that is being executed
         self.frames = {}  # id of a frame object -> its name
+        self.lines_run = {}  # id of a frame object -> its last line event
         self.told = {}  # id of a frame object -> locals at its last line
         self.written = {}  # names of globals that its code has written
         self.calls = collections.Counter()
@@ -441,6 +459,7 @@ class Truth:
         self.frames[key] = f"{thread}#{self.calls[thread]}"
         self.pending.pop(key, None)
         self.told.pop(key, None)
+        self.lines_run.pop(key, None)
         facts = self.facts(frame.f_code)
         base = base_of(frame)
         arguments = {}
@@ -468,6 +487,7 @@ class Truth:
 
     def line(self, frame, number):
         self.settle(frame)
+        self.lines_run[id(frame)] = number
         self.stream()[1].append(
             ["line", self.name_of(frame), number, self.changed(frame)]
         )
@@ -563,7 +583,19 @@ class Truth:
 
         tell = self.values.tell
         marks = {}
+        ran = self.lines_run.get(id(frame))
+        if ran is not None and ran != store.line:
+            marks["ran"] = ran
         owner = key = None
+        if name in ("IMPORT_STAR", "CALL_INTRINSIC_1"):
+            taken = public_names(stack(1))
+            place = [self.name_of(frame), store.line, "global"]
+            items = [
+                ["set", *place, name, tell(value), None, None, dict(marks)]
+                for name, value in taken.items()
+            ]
+            del taken
+            return items, len(self.stream()[1]), False
         label = store.names[0]
         flexible = False
         if name in LOCAL_STORES:
@@ -636,8 +668,12 @@ class Truth:
         return self.values.tell(key)
 
     def compilers_own(self, item):
-        name = item[4] if item[3] != "attribute" else None
-        return name is not None and (name.startswith(".") or name in COMPILERS_NAMES)
+        scope, name = item[3], item[4]
+        if scope not in ("local", "nonlocal", "global", "class"):
+            return False
+        return name.startswith(".") or (
+            scope in ("global", "class") and name in COMPILERS_NAMES
+        )
 
 
 class MonitoringTruth(Truth):
