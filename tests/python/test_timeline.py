@@ -515,3 +515,60 @@ print(json.dumps([{v["name"]: v["value"]["text"] for v in told},
     values, twice, shared = json.loads(done.stdout)
     assert values == {"more": "2", "seen": "42", "base": "40"}
     assert (twice, shared) == ("80", [True])
+
+
+def test_next_over_an_await(tmp_path: pathlib.Path) -> None:
+    """Other tasks run in between; the next line is the frame's own, both ways."""
+    (tmp_path / "tasks.py").write_text(
+        textwrap.dedent("""\
+            import asyncio
+
+
+            async def fetch(name, delay):
+                await asyncio.sleep(delay)
+                return name * 2
+
+
+            async def worker(name):
+                first = await fetch(name, 0.01)
+                second = await fetch(first, 0.005)
+                return second
+
+
+            async def main():
+                return await asyncio.gather(worker("a"), worker("b"))
+
+
+            print(asyncio.run(main()))
+            """)
+    )
+    run = [sys.executable, "-m", "filmstrip", "run", "--level", "values", "tasks.py"]
+    subprocess.run(run, cwd=tmp_path, env=clean_environment(), timeout=60, check=True)
+    script = """
+import filmstrip, json
+film = filmstrip.open("tasks.film")
+out = []
+for n in (1, 2):
+    moment = film.at(hit=("tasks.py", 10, n))
+    name = moment.locals["name"].text
+    one, two = moment.next(), moment.next().next()
+    inside = moment.line()
+    out.append([name, one.lineno, one.locals["name"].text, one.locals["first"].text,
+                two.lineno, two.locals["second"].text, two.back_next() == one,
+                one.back_next() == moment, inside.function, inside.next().lineno])
+print(json.dumps(out))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=clean_environment(),
+    )
+    assert done.returncode == 0, done.stderr
+    for told, name in zip(json.loads(done.stdout), "ab", strict=True):
+        assert told == [
+            *(repr(name), 11, repr(name), repr(name * 2), 12, repr(name * 4)),
+            *(True, True, "__main__.fetch", 6),
+        ]
