@@ -26,6 +26,23 @@ count_records(const uint8_t *from, const uint8_t *end, uint32_t *records,
     }
 }
 
+/* Whose record it is, where it is an object's: only its head is looked at. */
+static void
+note_serial(film_writer *writer, uint64_t id, const film_record *record)
+{
+    film_input body = film_input_of(record->body, record->length);
+    uint64_t flags, serial;
+
+    film_input_varint32(&body); /* its type */
+    flags = film_input_varint(&body);
+    if ((flags & FILM_VALUE_OBJECT) != 0) {
+        serial = film_input_varint(&body);
+        if (!body.failed) {
+            film_serials_note(&writer->serials, id, serial);
+        }
+    }
+}
+
 /* Values: how many, what they are (the digest), in ring mode also what they need. */
 static void
 look_at_values(film_writer *writer, film_stream *stream, const uint8_t *from,
@@ -42,15 +59,12 @@ look_at_values(film_writer *writer, film_stream *stream, const uint8_t *from,
         header->count++;
         stream->value_digest = film_digest_mix(stream->value_digest,
                                                film_hash(record.body, record.length));
-        if (writer->block.level < FILM_LEVEL_VALUES ||
-            !film_value_record_decode(record.body, record.length, &value)) {
+        if (writer->block.level < FILM_LEVEL_VALUES) {
             continue;
         }
-        if (value.form != 0) {
-            film_serials_note(&writer->serials, stream->sealed + header->count - 1,
-                              value.serial);
-        }
-        if (writer->block.ring_bytes != 0) {
+        note_serial(writer, stream->sealed + header->count - 1, &record);
+        if (writer->block.ring_bytes != 0 &&
+            film_value_record_decode(record.body, record.length, &value)) {
             uint64_t lowest, behind;
             film_value_record_range(&value, &lowest, &behind);
             header->first_value =

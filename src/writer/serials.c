@@ -30,7 +30,7 @@ film_serials_reset(film_serials *serials)
 }
 
 uint64_t
-film_serials_of(film_serials *serials, uint64_t id)
+film_serials_look(film_serials *serials, uint64_t id)
 {
     film_serial *bucket, found = {0};
     unsigned way;
@@ -40,6 +40,7 @@ film_serials_of(film_serials *serials, uint64_t id)
     }
     bucket = serials->held[(id * 0x9E3779B97F4A7C15u >> 40) % FILM_SERIALS_BUCKETS];
     if (bucket[0].id == id + 1) {
+        serials->hot[id % FILM_SERIALS_HOT] = bucket[0];
         return bucket[0].serial;
     }
     for (way = 1; way < FILM_SERIALS_WAYS - 1 && bucket[way].id != id + 1; way++) {
@@ -53,6 +54,7 @@ film_serials_of(film_serials *serials, uint64_t id)
     }
     memmove(&bucket[1], &bucket[0], way * sizeof(*bucket));
     bucket[0] = found;
+    serials->hot[id % FILM_SERIALS_HOT] = found;
     return found.serial;
 }
 

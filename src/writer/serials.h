@@ -14,6 +14,7 @@
 #define FILM_SERIALS_RECENT (1u << 16)
 #define FILM_SERIALS_BUCKETS (1u << 13)
 #define FILM_SERIALS_WAYS 4u
+#define FILM_SERIALS_HOT 256u
 
 typedef struct film_serial {
     uint64_t id; /* + 1; 0: free */
@@ -23,6 +24,7 @@ typedef struct film_serial {
 typedef struct film_serials {
     film_serial *recent;                    /* owned; by id; NULL: not begun */
     film_serial (*held)[FILM_SERIALS_WAYS]; /* owned; latest first */
+    film_serial hot[FILM_SERIALS_HOT];      /* asked for lately; stays in the cache */
     /* Of the chunk being sealed: new objects are a range, others are listed. */
     uint64_t greatest, greatest_before; /* serials of chunks so far, of those before */
     uint64_t *older;                    /* owned */
@@ -66,8 +68,16 @@ film_serials_note(film_serials *serials, uint64_t id, uint64_t serial)
     }
 }
 
-/* 0: not known. */
 uint64_t
-film_serials_of(film_serials *serials, uint64_t id);
+film_serials_look(film_serials *serials, uint64_t id);
+
+/* 0: not known. */
+static inline uint64_t
+film_serials_of(film_serials *serials, uint64_t id)
+{
+    const film_serial *hot = &serials->hot[id % FILM_SERIALS_HOT];
+
+    return hot->id == id + 1 ? hot->serial : film_serials_look(serials, id);
+}
 
 #endif
