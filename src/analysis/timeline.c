@@ -96,7 +96,8 @@ film_timeline_close(film_timeline *timeline)
     film_free(timeline->slots);
     film_free(timeline->variables);
     film_free(timeline->items);
-    film_free(timeline->behind);
+    film_free(timeline->behind[0].events);
+    film_free(timeline->behind[1].events);
     film_buffer_reset(&timeline->text);
     film_buffer_reset(&timeline->scratch);
     film_buffer_reset(&timeline->content);
@@ -112,7 +113,7 @@ film_timeline_refresh(film_timeline *timeline, film_error *error)
     }
     forget_globals(timeline);
     forget_values(timeline);
-    timeline->behind_count = 0;
+    timeline->behind[0].count = timeline->behind[1].count = 0;
     timeline->bound_known = false;
     timeline->postings.loaded = false; /* what is read stays */
     return FILM_OK;
@@ -450,27 +451,33 @@ first_behind_time(film_timeline *timeline, uint32_t thread, uint64_t time_ns, bo
     return FILM_OK;
 }
 
-/* The cache of where the other threads stand is about this moment. */
-static bool
-remember_behind(film_timeline *timeline, film_moment moment)
+/* What is known about where the other threads stand at this moment; NULL: no memory. */
+static film_behind *
+behind_of(film_timeline *timeline, film_moment moment)
 {
     size_t count = timeline->reader->tracks.count;
+    film_behind *first = &timeline->behind[0], *second = &timeline->behind[1];
+    film_behind *known = second->used < first->used ? second : first;
 
-    if (timeline->behind_count == count &&
-        film_moment_is(timeline->behind_at, moment)) {
-        return true;
-    }
-    if (timeline->behind_count != count) {
-        uint64_t *behind = film_realloc(timeline->behind, count * sizeof(*behind));
-        if (behind == NULL) {
-            return false;
+    for (size_t i = 0; i < 2; i++) {
+        film_behind *one = &timeline->behind[i];
+        if (one->count == count && film_moment_is(one->at, moment)) {
+            one->used = ++timeline->clock;
+            return one;
         }
-        timeline->behind = behind;
-        timeline->behind_count = count;
     }
-    memset(timeline->behind, 0xff, count * sizeof(*timeline->behind));
-    timeline->behind_at = moment;
-    return true;
+    if (known->count != count) {
+        uint64_t *events = film_realloc(known->events, (count + 1) * sizeof(*events));
+        if (events == NULL) {
+            return NULL;
+        }
+        known->events = events;
+        known->count = count;
+    }
+    memset(known->events, 0xff, count * sizeof(*known->events));
+    known->at = moment;
+    known->used = ++timeline->clock;
+    return known;
 }
 
 film_status
@@ -479,6 +486,7 @@ film_timeline_behind(film_timeline *timeline, film_moment moment, uint32_t threa
 {
     const film_track *track = film_tracks_find(&timeline->reader->tracks, thread);
     film_scene *scene;
+    film_behind *of;
     uint32_t index;
     uint64_t *known;
 
@@ -487,11 +495,14 @@ film_timeline_behind(film_timeline *timeline, film_moment moment, uint32_t threa
         *event = moment.event + 1;
         return FILM_OK;
     }
-    if (track == NULL || !remember_behind(timeline, moment)) {
-        return film_fail(error, track == NULL ? FILM_END : FILM_NO_MEMORY,
-                         "there is no thread %u, or no memory", thread);
+    if (track == NULL) {
+        return film_fail(error, FILM_END, "the recording has no thread %u", thread);
     }
-    known = &timeline->behind[track - timeline->reader->tracks.items];
+    of = behind_of(timeline, moment);
+    if (of == NULL) {
+        return film_fail(error, FILM_NO_MEMORY, "memory ran out");
+    }
+    known = &of->events[track - timeline->reader->tracks.items];
     if (*known == UINT64_MAX) {
         FILM_TRY(film_timeline_locate(timeline, moment, &scene, &index, error));
         FILM_TRY(first_behind_time(timeline, thread, scene->events[index].time_ns,

@@ -81,6 +81,14 @@ typedef struct film_record_memo {
     bool found;
 } film_record_memo;
 
+/* The first event of each thread behind a moment. */
+typedef struct film_behind {
+    film_moment at;
+    uint64_t *events; /* owned; by thread; UINT64_MAX: not looked at */
+    size_t count;     /* 0: nothing is known */
+    uint64_t used;
+} film_behind;
+
 struct film_timeline {
     film_reader *reader; /* borrowed */
     film_scene *scenes;  /* owned; FILM_TIMELINE_SCENES of them */
@@ -97,11 +105,10 @@ struct film_timeline {
     film_variable *variables; /* owned */
     size_t variable_capacity;
     film_globals globals[4];
-    /* Of the moment asked about last: where the other threads stand, and how many value
-     * ids were told. */
-    film_moment behind_at, bound_at;
-    uint64_t *behind; /* owned; by thread; UINT64_MAX: not looked at */
-    size_t behind_count;
+    /* Of the moments asked about last: where the other threads stand, and how many
+     * value ids were told. */
+    film_behind behind[2];
+    film_moment bound_at;
     bool bound_known;
     uint64_t bound;
     film_value_serials value_serials[FILM_TIMELINE_VALUES];
