@@ -187,11 +187,12 @@ compare_addresses(const film_object *object, PyObject *value, film_content conte
         !film_addresses_step(value, content, object->length, effect, &addresses)) {
         addresses = film_addresses_of(value, content, addresses.front);
     }
-    *fingerprint = (film_fingerprint){.length = Py_SIZE(value),
-                                      .flat = true,
-                                      .grown = grown > 0 && content == FILM_CONTENT_LIST,
-                                      .wordless = true,
-                                      .addresses = addresses};
+    *fingerprint =
+        (film_fingerprint){.length = Py_SIZE(value),
+                           .flat = true,
+                           .grown = grown > 0 && content == FILM_CONTENT_LIST,
+                           .wordless = true,
+                           .addresses = addresses};
     return true;
 }
 
@@ -205,10 +206,12 @@ is_surely_changed(const film_object *object, PyObject *value, film_content conte
     if (content != FILM_CONTENT_LIST && content != FILM_CONTENT_DEQUE) {
         return false;
     }
-    if (object->sure && compare_addresses(object, value, content, effect, fingerprint)) {
+    if (object->sure &&
+        compare_addresses(object, value, content, effect, fingerprint)) {
         return true;
     }
-    if (content == FILM_CONTENT_LIST && !object->wordless && only_grows(object, value)) {
+    if (content == FILM_CONTENT_LIST && !object->wordless &&
+        only_grows(object, value)) {
         *fingerprint = film_fingerprint_grown(value, object->fingerprint,
                                               object->length, object->partly);
         *saved = object->version + LOOKS_SAVED;

@@ -313,7 +313,8 @@ debug_time(film_context *context, PyObject *args)
             (void)film_capture(context, value, &holder, holder.name, to);
         }
         else if (strcmp(kind, "changed") == 0) {
-            (void)film_capture_changed(context, value, &holder, FILM_EFFECT_ANY, &changed);
+            (void)film_capture_changed(context, value, &holder, FILM_EFFECT_ANY,
+                                       &changed);
         }
         else if (strcmp(kind, "owner") == 0) {
             (void)film_capture_owner(context, value, &holder, to);

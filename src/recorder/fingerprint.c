@@ -22,7 +22,7 @@
 #define SHORT_TEXT 16
 #define BYTES_AN_ITEM 32 /* hashed in the time of an item */
 #define MEMBERS_AN_ITEM 2
-#define BLOCK 64         /* bytes of a bytearray that are one item */
+#define BLOCK 64 /* bytes of a bytearray that are one item */
 
 int64_t film_the_looks_left = FILM_LOOK_ITEMS;
 

@@ -61,9 +61,9 @@ typedef struct film_object {
     uint64_t serial;
     uint64_t fingerprint; /* read by film_object_fingerprint */
     uint64_t record;      /* value id + 1 of the last one; 0: none */
-    uint64_t pointers; /* film_addresses.word of a list or deque whose items count by
-                          address only; 0: others. Of one that is sure, the rest is in
-                          its words */
+    uint64_t pointers;    /* film_addresses.word of a list or deque whose items count by
+                             address only; 0: others. Of one that is sure, the rest is in
+                             its words */
     uint64_t body;        /* hash of the record */
     uint32_t version; /* of film_dict_version at the fingerprint; 0: none. Of a list:
                          looks saved since all of it was compared; of a class: its

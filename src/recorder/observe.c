@@ -60,7 +60,8 @@ arrive(film_context *context, film_stack_entry *entry, const film_frame *frame,
     else if (!film_tell_writes(context, entry, frame, exit, exit->count)) {
         return false;
     }
-    return region->touch_count == 0 || film_tell_touches(context, entry, frame, UINT32_MAX);
+    return region->touch_count == 0 ||
+           film_tell_touches(context, entry, frame, UINT32_MAX);
 }
 
 /* Arrives at `unit` and finds the region that begins there, *next. */
@@ -72,11 +73,11 @@ reach(film_context *context, film_stack_entry *entry, const film_frame *frame,
     bool written;
 
     if (FILM_LIKELY(region != NULL && region->stop_place == unit && !entry->pending)) {
-        written =
-            (region->stop_writes <= entry->done ||
-             film_tell_writes(context, entry, frame, region->stops,
-                              region->stop_writes)) &&
-            (region->touch_count == 0 || film_tell_touches(context, entry, frame, UINT32_MAX));
+        written = (region->stop_writes <= entry->done ||
+                   film_tell_writes(context, entry, frame, region->stops,
+                                    region->stop_writes)) &&
+                  (region->touch_count == 0 ||
+                   film_tell_touches(context, entry, frame, UINT32_MAX));
         *next = region->stop_next;
     }
     else {

@@ -32,7 +32,7 @@ typedef struct film_stack_entry {
     bool unwinding;  /* the frame has raised and told: it leaves the region */
     uint16_t done;   /* writes of the region told so far */
     uint16_t told_early; /* changes at places before this one were told to a callee */
-    uint16_t raised; /* 3.11: place + 1 of the raise that led into the region */
+    uint16_t raised;     /* 3.11: place + 1 of the raise that led into the region */
     /* Of the frame; set together when it begins. */
     bool suspends;
     bool initialises; /* an __init__: it gives `self` to its caller */

@@ -16,8 +16,7 @@ tell_change(film_context *context, PyObject *value, const film_holder *holder,
     uint8_t token[FILM_TOKEN_MAX], *end;
     film_changed changed;
 
-    if (FILM_LIKELY(
-            !film_capture_changed(context, value, holder, effect, &changed))) {
+    if (FILM_LIKELY(!film_capture_changed(context, value, holder, effect, &changed))) {
         return true;
     }
     end = film_token_put_value(token, FILM_TOKEN_VALUE, changed.record);
@@ -80,7 +79,8 @@ tell_touch(film_context *context, film_stack_entry *entry, const film_frame *fra
         !tell_methods(context, value)) {
         return false;
     }
-    return film_value_is_constant(value) || tell_change(context, value, &holder, FILM_EFFECT_ANY);
+    return film_value_is_constant(value) ||
+           tell_change(context, value, &holder, FILM_EFFECT_ANY);
 }
 
 /* The call has made a coroutine or generator and run nothing. */
@@ -125,10 +125,10 @@ is_contained(film_context *context, film_stack_entry *entry, const film_frame *f
     if (film_value_is_constant(value) || PyTuple_Check(value)) {
         return false; /* t[0].append(x): what is in it is changed */
     }
-    *written = tell_change(context, value, &holder,
-                           entry->region->change_count == 1
-                               ? (film_effect)change->effect
-                               : FILM_EFFECT_ANY);
+    *written =
+        tell_change(context, value, &holder,
+                    entry->region->change_count == 1 ? (film_effect)change->effect
+                                                     : FILM_EFFECT_ANY);
     return true;
 }
 
