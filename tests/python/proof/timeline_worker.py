@@ -176,10 +176,11 @@ def walk(walker, expected, moments):
                 how = "step"
             if how == "return" and not at["stack"]:
                 how = "back"
-            reason, moved = walker.move(at["m"], how)
+            across = how in ("step", "back", "line") and walker.chance.random() < 0.3
+            reason, moved = walker.move(at["m"], how, across=across)
             if how in ("step", "back") and reason == "arrived":
                 other = "back" if how == "step" else "step"
-                _, again = walker.move(moved["m"], other)
+                _, again = walker.move(moved["m"], other, across=across)
                 if again != at:
                     raise values_compare.Difference(f"{how} and {other} of {at['m']}")
             at = moved
