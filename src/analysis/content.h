@@ -24,6 +24,15 @@ FILM_NODISCARD film_status
 film_content_bound(film_timeline *timeline, film_moment moment, uint64_t *bound,
                    film_error *error);
 
+/* Whether objects of this form can change as far as is recorded. */
+bool
+film_content_can_change(uint8_t form);
+
+/* The items of a record, into timeline->items and *out. */
+FILM_NODISCARD film_status
+film_content_give(film_timeline *timeline, const film_value_record *record,
+                  film_content *out, film_error *error);
+
 /* content_records.c: the newest record of the object with an id from `least` up to, not
  * including, `bound`. FILM_END: none. */
 FILM_NODISCARD film_status

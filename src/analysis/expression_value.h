@@ -89,6 +89,22 @@ bool
 film_eval_operate(film_eval *eval, film_op op, film_expr_value *left,
                   film_expr_value *right, film_expr_value *out);
 
+/* A name, an attribute, an item, a slice (its three ends). */
+bool
+film_eval_name(film_eval *eval, const char *name, film_expr_value *out);
+
+bool
+film_eval_attribute(film_eval *eval, film_expr_value *of, const char *name,
+                    film_expr_value *out);
+
+bool
+film_eval_item(film_eval *eval, film_expr_value *of, film_expr_value *key,
+               film_expr_value *out);
+
+bool
+film_eval_slice(film_eval *eval, film_expr_value *of, const film_expr_value *ends,
+                film_expr_value *out);
+
 /* An operator of one side. */
 bool
 film_eval_unary(film_eval *eval, film_op op, film_expr_value *of, film_expr_value *out);
