@@ -179,6 +179,7 @@ bench: have-python ## measures against the bare program and against peers
 	@if [ -e bench/run.py ]; then $(TOOLS)/python bench/run.py $(VERSIONS) && \
 	    $(TOOLS)/python tools/readme_bench.py; \
 	else echo "bench/run.py is not there yet"; exit 1; fi
+	@.venvs/$(LAST)/bin/python bench/timeline.py
 
 FUZZ_SECONDS ?= 60
 .PHONY: fuzz

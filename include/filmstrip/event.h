@@ -17,10 +17,11 @@ typedef enum film_kind {
 #undef FILM_EVENT
     FILM_KIND_COUNT,
     /* Adjustments: rows that are no events (see format.md). */
-    FILM_KIND_ADOPT = 0x40, /* a frame is seen whose call was not recorded */
-    FILM_KIND_FOCUS = 0x41, /* an open frame that is not the top becomes the top */
-    FILM_KIND_DROP = 0x42,  /* an open frame ended unseen */
-    FILM_KIND_VALUES = 0x43 /* values that belong to the next event */
+    FILM_KIND_ADOPT = 0x40,  /* a frame is seen whose call was not recorded */
+    FILM_KIND_FOCUS = 0x41,  /* an open frame that is not the top becomes the top */
+    FILM_KIND_DROP = 0x42,   /* an open frame ended unseen */
+    FILM_KIND_VALUES = 0x43, /* values that belong to the next event */
+    FILM_KIND_PAUSE = 0x44   /* other threads have run; only its time counts */
 } film_kind;
 
 #define FILM_NO_OFFSET UINT32_MAX /* the place in the code is not known */

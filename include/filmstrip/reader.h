@@ -113,6 +113,7 @@ typedef struct film_frame {
     uint32_t site;       /* the caller's place + 1 when it entered; 0: unknown */
     uint32_t home_chunk; /* chunk + 1 whose keyframe holds this entry; 0: none */
     uint32_t home_index; /* its index there */
+    uint32_t locals;     /* while sealing: where its variables are kept; 0: nowhere */
     bool adopted;        /* open before the recording saw it */
 } film_frame;
 

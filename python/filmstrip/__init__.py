@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         stop,
     )
     from filmstrip._film import Call, Film, Info, Thread, open
+    from filmstrip._moment import Frame, Moment, NotRecorded, Value, Write
     from filmstrip._reader import Code, Event, FilmError
     from filmstrip._version import __version__
     from filmstrip.compat.objwatch.core import watch
@@ -39,10 +40,15 @@ __all__ = [
     "Event",
     "Film",
     "FilmError",
+    "Frame",
     "Info",
+    "Moment",
+    "NotRecorded",
     "Recording",
     "Statistics",
     "Thread",
+    "Value",
+    "Write",
     "__version__",
     "open",
     "pause",
@@ -76,8 +82,13 @@ _HOME_OF = {
     "Event": "_reader",
     "Film": "_film",
     "FilmError": "_reader",
+    "Frame": "_moment",
     "Info": "_film",
+    "Moment": "_moment",
+    "NotRecorded": "_moment",
     "Thread": "_film",
+    "Value": "_moment",
+    "Write": "_moment",
     "__version__": "_version",
     "open": "_film",
     "watch": "compat.objwatch.core",

@@ -8,12 +8,14 @@ from __future__ import annotations
 import dataclasses
 import heapq
 import itertools
+import json
 import os
 from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
 from filmstrip import _reader
+from filmstrip._moment import Moment, Write, write_of, writes
 from filmstrip._reader import Code, Event
 
 
@@ -188,6 +190,153 @@ class Film:
         while (source := self._reader.source(index)) is not None:
             yield source["file"], source["text"]
             index += 1
+
+    # --- time travel ---
+
+    def query(self, **request: Any) -> dict[str, Any]:
+        """Asks the library (docs/timeline.md has the questions). One call works some
+        50 ms; an answer with `next` goes on with that. ValueError: it cannot be
+        answered, and why."""
+        answer: dict[str, Any] = json.loads(self._reader.query(json.dumps(request)))
+        if "error" in answer:
+            raise ValueError(answer["error"]["message"])
+        return answer
+
+    def finish(self, **request: Any) -> dict[str, Any]:
+        """Asks until it is answered."""
+        answer = self.query(**request)
+        while "next" in answer:
+            answer = self.query(**{**request, "next": answer["next"]})
+        return answer
+
+    def at(
+        self,
+        event: int | None = None,
+        *,
+        thread: int = 1,
+        time_ns: int | None = None,
+        fraction: float | None = None,
+        hit: tuple[str, int, int] | None = None,
+    ) -> Moment:
+        """The moment of an event of a thread, at a time, at a part (0 to 1) of the
+        whole, or of the n-th hit of a line (file, line, n; from the end where n is
+        negative). Without any: the thread's first."""
+        start = {"q": "move", "m": f"{thread}:{self._first(thread)}"}
+        if time_ns is not None:
+            told = self.query(**start, how="time", time_ns=time_ns)
+        elif fraction is not None:
+            told = self.query(**start, how="fraction", fraction=fraction)
+        elif hit is not None:
+            file, line, n = hit
+            told = self.finish(**start, how="hit", file=file, line=line, n=n)
+            if told["stopped"]["reason"] != "arrived":
+                raise ValueError(f"{file}:{line} has no hit {n}")
+        elif event is not None:
+            told = self.query(q="moment", m=f"{thread}:{event}")
+        else:
+            told = self.query(**start, how="start")
+        return Moment(self, told["m"], told)
+
+    def _first(self, thread: int) -> int:
+        for info in self.threads:
+            if info.id == thread:
+                return info.first_event
+        raise ValueError(f"the recording has no thread {thread}")
+
+    @property
+    def end(self) -> Moment:
+        """The last moment of the main thread."""
+        told = self.query(q="move", m=f"1:{self._first(1)}", how="end")
+        return Moment(self, told["m"], told)
+
+    def last_write(self, name: str, before: Moment) -> Write | None:
+        """The last write before a moment of a variable of its innermost frame; also
+        "self.x", "d['k']", "module:NAME", "function:x". None: none is recorded."""
+        request = {"q": "move", "m": before.m, "how": "back-write", "variable": name}
+        return self._write(self.finish(**request), name, before, ("start", "end"))
+
+    def next_write(self, name: str, after: Moment) -> Write | None:
+        request = {"q": "move", "m": after.m, "how": "write", "variable": name}
+        return self._write(self.finish(**request), name, after, ("start", "end"))
+
+    def _write(
+        self,
+        told: dict[str, Any],
+        name: str,
+        moment: Moment,
+        ends: tuple[str, ...],
+    ) -> Write | None:
+        if told["stopped"]["reason"] in ends:
+            return None
+        found = self.query(
+            q="writes", m=moment.m, variable=name, next=told["m"], back=True, limit=1
+        )
+        return write_of(self, found["writes"][0], name) if found["writes"] else None
+
+    def history(self, name: str, at: Moment | None = None) -> Iterator[Write]:
+        """Every write of a variable, in the order of time: of the function that the
+        moment's frame runs, or "function:x", "module:NAME", "self.x" ... Without a
+        moment a name without ":" is looked for in every function."""
+        if at is None and ":" not in name:
+            return self._history_anywhere(name)
+        request: dict[str, Any] = {"q": "history", "variable": name, "limit": 1000}
+        if at is not None:
+            request["m"] = at.m
+        return writes(self, request, name)
+
+    def _history_anywhere(self, name: str) -> Iterator[Write]:
+        asked: set[str] = set()
+        found = []
+        for code in self.codes():
+            where = code.function if name in code.locals else code.module
+            if where not in asked and (name in code.locals or name in code.names):
+                asked.add(where)
+                request = {"q": "history", "variable": f"{where}:{name}", "limit": 1000}
+                found.append(self._writes_or_none(request, name))
+        return heapq.merge(*found, key=lambda write: write.time_ns)
+
+    def _writes_or_none(self, request: dict[str, Any], name: str) -> Iterator[Write]:
+        try:
+            yield from writes(self, request, name)
+        except ValueError:  # the module only reads it
+            return
+
+    def origin(self, name: str, at: Moment, depth: int = 1) -> dict[str, Any]:
+        """Where a value came from: the write that made it and what its line read,
+        `depth` levels of it."""
+        answer = self.finish(q="origin", variable=name, m=at.m, depth=depth)
+        origin: dict[str, Any] = answer["origin"]
+        return origin
+
+    def hits(
+        self,
+        file: str,
+        line: int,
+        expressions: list[str] | None = None,
+        where: str | None = None,
+    ) -> Iterator[tuple[Moment, list[str | None]]]:
+        """Every time a line ran, with expressions evaluated there (None: not recorded):
+        a print after the fact."""
+        request: dict[str, Any] = {"q": "hits", "file": file, "line": line}
+        request.update(expressions=expressions or [], where=where, limit=500)
+        while True:
+            answer = self.query(**request)
+            for row in answer["rows"]:
+                yield (
+                    Moment(self, row["m"]),
+                    [value.get("text") for value in row["values"]],
+                )
+            if "next" not in answer:
+                return
+            request["next"] = answer["next"]
+
+    def first(self, condition: str, after: Moment, back: bool = False) -> Moment | None:
+        """The first moment behind `after` (back: the last before it) at which the
+        condition holds in the function that its frame runs."""
+        told = self.finish(q="first", condition=condition, m=after.m, back=back)
+        if told["stopped"]["reason"] != "arrived":
+            return None
+        return Moment(self, told["m"], told)
 
     def line(self, code: int, offset: int) -> int:
         """The line of a place in a code object; 0: none."""

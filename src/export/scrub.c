@@ -177,6 +177,8 @@ copy_chunk(film_scrubber *scrubber, log_writer *to, size_t index, film_error *er
         status = film_loader_payload(&reader->loader, &raw);
         if (status == FILM_OK && header.keyframe_raw > 0) {
             status = film_loader_keyframe(&reader->loader, &keyframe);
+            /* Its sections repeat values; a reader finds them in the chunks before. */
+            keyframe.length = film_keyframe_base(keyframe.data, keyframe.length);
         }
         if (status == FILM_OK) {
             status = clean_payload(scrubber, &chunk, header.flags, &raw, &payload);

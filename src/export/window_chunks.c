@@ -315,7 +315,7 @@ gather_events(gathering *at, film_window_chunk *chunk)
     header->rows = at->columns.rows;
     header->last_tick = at->state.tick;
     header->first_value = at->columns.facts.lowest;
-    film_summary_finish(&at->summary, &at->state, &chunk->summary);
+    film_summary_finish(&at->summary, &at->state, NULL, &chunk->summary);
     film_columns_finish(&at->columns, &chunk->payload);
     return status == FILM_END ? FILM_OK : status;
 }

@@ -6,6 +6,9 @@
 
 #include "base/alloc.h"
 
+/* Varints of a frame that is told. */
+#define LITERAL_FIELDS 9u
+
 /* How far a run of frames goes that is stored together, from `from` on. */
 static size_t
 run_length(const film_state *state, size_t from)
@@ -61,6 +64,46 @@ put_literals(film_state *state, size_t from, size_t count, uint64_t number,
     }
 }
 
+static void
+put_section(uint32_t section, const film_buffer *body, film_buffer *out)
+{
+    film_buffer_put_varint(out, section);
+    film_buffer_put_bytes(out, body->data, body->length);
+    out->failed = out->failed || body->failed;
+}
+
+/* The variables of the frames that were just told. */
+static void
+put_locals(film_state *state, uint64_t number, film_buffer *out)
+{
+    film_buffer *body = &state->locals->scratch;
+
+    film_buffer_clear(body);
+    for (size_t i = 0; i < state->depth; i++) {
+        if (state->frames[i].home_chunk == (uint32_t)(number + 1)) {
+            film_locals_put(state->locals, state->frames[i].locals, body);
+        }
+    }
+    put_section(FILM_KEYFRAME_LOCALS, body, out);
+}
+
+void
+film_keyframe_put_resumed(const film_locals *locals, film_buffer *out)
+{
+    uint8_t count[FILM_VARINT_MAX];
+    size_t length;
+
+    if (locals->resumed_count == 0) {
+        return;
+    }
+    length = (size_t)(film_varint_encode(count, locals->resumed_count) - count);
+    film_buffer_put_varint(out, FILM_KEYFRAME_RESUMED);
+    film_buffer_put_varint(out, length + locals->resumed.length);
+    film_buffer_append(out, count, length);
+    film_buffer_append(out, locals->resumed.data, locals->resumed.length);
+    out->failed = out->failed || locals->resumed.failed;
+}
+
 void
 film_keyframe_encode(film_state *state, uint64_t number, bool alone, film_buffer *out)
 {
@@ -95,6 +138,9 @@ film_keyframe_encode(film_state *state, uint64_t number, bool alone, film_buffer
             film_buffer_put_varint(out, length);
         }
     }
+    if (state->locals != NULL) {
+        put_locals(state, number, out);
+    }
 }
 
 static void
@@ -121,7 +167,7 @@ take_literal_run(film_input *input, film_state *state, uint64_t number, uint64_t
     uint64_t last = 0;
 
     /* A literal takes 9 bytes at least: a bound before anything is allocated. */
-    if (count > film_input_left(input) / 9) {
+    if (count > film_input_left(input) / LITERAL_FIELDS) {
         return FILM_CORRUPT;
     }
     for (uint64_t i = 0; i < count; i++) {
@@ -251,4 +297,55 @@ film_keyframe_literals(const uint8_t *bytes, size_t length, film_frame **frames,
     *capacity = state.capacity;
     *count = state.depth;
     return input.failed ? FILM_CORRUPT : status;
+}
+
+/* Moves over head and runs. */
+static void
+skip_base(film_input *input)
+{
+    film_state state = {0};
+    uint64_t runs;
+
+    take_head(input, &state, &runs);
+    while (runs-- > 0 && !input->failed) {
+        uint64_t home = film_input_varint(input);
+        uint64_t more = film_input_varint(input);
+        if (home != 0) {
+            film_input_varint(input);
+            continue;
+        }
+        while (more-- > 0 && !input->failed) {
+            for (unsigned i = 0; i < LITERAL_FIELDS; i++) {
+                film_input_varint(input);
+            }
+        }
+    }
+}
+
+size_t
+film_keyframe_base(const uint8_t *bytes, size_t length)
+{
+    film_input input = film_input_of(bytes, length);
+
+    skip_base(&input);
+    return input.failed ? 0 : (size_t)(input.at - bytes);
+}
+
+film_status
+film_keyframe_section(const uint8_t *bytes, size_t length, uint32_t section,
+                      film_input *out)
+{
+    film_input input = film_input_of(bytes, length);
+
+    skip_base(&input);
+    while (!input.failed && film_input_left(&input) > 0) {
+        uint64_t id = film_input_varint(&input);
+        size_t body_length;
+        const uint8_t *body = film_input_bytes(&input, &body_length);
+        if (!input.failed && id == section) {
+            *out = film_input_of(body, body_length);
+            return FILM_OK;
+        }
+    }
+    return input.failed ? FILM_CORRUPT : FILM_END;
 }

@@ -9,6 +9,13 @@
  *                               tick - enter tick, child ticks, flags (1: adopted)
  * Deep stacks are told once and then referred to; a keyframe refers to at most
  * FILM_KEYFRAME_RUNS earlier ones, else it tells all.
+ *
+ * Behind the runs, at level values, sections: id, length, body; unknown ones are
+ * skipped. 1 LOCALS   for each frame told here, in order: the number of its variables
+ * that have a value, each: slot - last slot, token; the number of names (of a class
+ *              body), each: name, token
+ *   2 RESUMED  number of frames that were suspended when the chunk began and are
+ * resumed in it, each: serial, then as in LOCALS what they held
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_KEYFRAME_H
 #define FILMSTRIP_KEYFRAME_H
@@ -26,6 +33,22 @@
  * are now stored. With `alone` it refers to no other chunk (ring mode). */
 void
 film_keyframe_encode(film_state *state, uint64_t number, bool alone, film_buffer *out);
+
+enum film_keyframe_section { FILM_KEYFRAME_LOCALS = 1, FILM_KEYFRAME_RESUMED = 2 };
+
+/* Appends RESUMED, once the chunk's rows have passed; film_keyframe_encode appends
+ * LOCALS itself. */
+void
+film_keyframe_put_resumed(const film_locals *locals, film_buffer *out);
+
+/* The body of a section, borrowed from the bytes; FILM_END: it has none. */
+FILM_NODISCARD film_status
+film_keyframe_section(const uint8_t *bytes, size_t length, uint32_t section,
+                      film_input *out);
+
+/* How long it is without its sections; 0: it makes no sense. */
+size_t
+film_keyframe_base(const uint8_t *bytes, size_t length);
 
 /* Gives the frames told in chunk `number`'s keyframe (literal ones, in order). */
 typedef film_status (*film_keyframe_fetch)(void *context, uint64_t number,

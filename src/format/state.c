@@ -20,6 +20,9 @@ film_state_begin(film_state *state, uint32_t thread, uint32_t tick_ns)
 void
 film_state_reset(film_state *state)
 {
+    for (size_t i = 0; state->locals != NULL && i < state->depth; i++) {
+        film_locals_release(state->locals, state->frames[i].locals);
+    }
     film_free(state->frames);
     film_buffer_reset(&state->values);
     memset(state, 0, sizeof(*state));
@@ -66,6 +69,15 @@ static inline film_status
 leave(film_state *state, film_event *event)
 {
     FILM_TRY(film_state_pop(state));
+    if (state->locals != NULL) {
+        if (event->kind == FILM_KIND_YIELD) {
+            film_locals_suspend(state->locals, state->closed.serial,
+                                state->closed.locals);
+        }
+        else {
+            film_locals_release(state->locals, state->closed.locals);
+        }
+    }
     event->frame = state->closed.serial;
     event->code = state->closed.code;
     event->depth = (uint32_t)state->depth;
@@ -105,7 +117,12 @@ enter_again(film_state *state, uint64_t frame_delta, uint32_t code, uint32_t off
     event->offset = offset;
     event->depth = (uint32_t)state->depth;
     state->last_resumed = serial;
-    return film_state_push(state, serial, code, offset, site);
+    FILM_TRY(film_state_push(state, serial, code, offset, site));
+    if (state->locals != NULL) {
+        state->frames[state->depth - 1].locals =
+            film_locals_resume(state->locals, serial);
+    }
+    return FILM_OK;
 }
 
 /* The caller of a distance: the frame that many below the top. */
@@ -180,6 +197,7 @@ adjust(film_state *state, const film_row *row)
         status = film_state_push(state, state->next_frame++, code, offset, 0);
         if (status == FILM_OK) {
             film_state_top(state)->adopted = true;
+            film_state_begin_locals(state, NULL, 0, 0);
         }
     }
     else if (row->kind == FILM_KIND_FOCUS || row->kind == FILM_KIND_DROP) {
@@ -191,6 +209,9 @@ adjust(film_state *state, const film_row *row)
         if (status == FILM_OK && row->kind == FILM_KIND_FOCUS) {
             frame.home_chunk = 0;
             state->frames[state->depth++] = frame;
+        }
+        else if (status == FILM_OK && state->locals != NULL) {
+            film_locals_release(state->locals, frame.locals);
         }
     }
     /* Unknown adjustments of newer minors change nothing older readers show. */
@@ -253,7 +274,9 @@ apply_set(film_state *state, const film_row *row, film_event *event)
     event->tokens = row->tokens;
     event->tokens_length = row->tokens_length;
     event->token_count = row->token_count;
-    return describe_write(state, row->head, event);
+    FILM_TRY(describe_write(state, row->head, event));
+    film_state_keep_write(state, row->head, row->tokens, row->tokens_length);
+    return FILM_OK;
 }
 
 /* `count` tokens that end the body. */
@@ -274,7 +297,9 @@ apply_delete(film_state *state, film_input *body, film_event *event)
     uint64_t head = film_input_varint(body);
 
     take_tokens(body, film_set_tokens(head & 7) - 1, event);
-    return describe_write(state, head, event);
+    FILM_TRY(describe_write(state, head, event));
+    film_state_keep_write(state, head, NULL, 0);
+    return FILM_OK;
 }
 
 static void
@@ -376,6 +401,10 @@ film_state_apply(film_state *state, const film_row *row, film_event *event,
         event->depth = (uint32_t)state->depth;
         status =
             film_state_push(state, event->frame, row->code, FILM_NO_OFFSET, row->site);
+        if (status == FILM_OK) {
+            film_state_begin_locals(state, event->tokens, event->tokens_length,
+                                    event->token_count);
+        }
         break;
     case FILM_KIND_RETURN:
     case FILM_KIND_YIELD:

@@ -14,6 +14,7 @@
 #include <filmstrip/status.h>
 
 #include "base/buffer.h"
+#include "format/locals.h"
 #include "format/row.h"
 
 /* Bytes of values before one event: some thousand arguments; a bound for hostile files.
@@ -42,6 +43,7 @@ typedef struct film_state {
     film_buffer values; /* owned */
     uint32_t value_count;
     bool values_given;
+    film_locals *locals; /* borrowed; NULL: variables are not kept */
 } film_state;
 
 /* The state before a thread's first row. */
@@ -102,6 +104,44 @@ film_state_push(film_state *state, uint64_t serial, uint32_t code, uint32_t offs
                           .offset = offset,
                           .site = site};
     return FILM_OK;
+}
+
+/* The frame just pushed is a new one: its variables are the values that wait. */
+static inline void
+film_state_begin_locals(film_state *state, const uint8_t *tokens, size_t length,
+                        uint32_t count)
+{
+    if (state->locals != NULL) {
+        uint32_t block = film_locals_take(state->locals);
+        state->frames[state->depth - 1].locals = block;
+        film_locals_set_arguments(state->locals, block, tokens, length, count);
+    }
+}
+
+/* A set (without tokens: a delete) of a variable of the top frame. */
+static inline void
+film_state_keep_write(film_state *state, uint64_t head, const uint8_t *tokens,
+                      size_t length)
+{
+    film_frame *top;
+    uint32_t number = (uint32_t)(head >> FILM_SET_SHIFT);
+
+    if (state->locals == NULL || state->depth == 0) {
+        return;
+    }
+    top = &state->frames[state->depth - 1];
+    top->home_chunk = 0;
+    if ((head & 7) == FILM_SET_LOCAL) {
+        if (length > 0) {
+            film_locals_set(state->locals, top->locals, number, tokens, length);
+        }
+        else {
+            film_locals_delete(state->locals, top->locals, number);
+        }
+    }
+    else if ((head & 7) == FILM_SET_CLASS) {
+        film_locals_set_name(state->locals, top->locals, number, tokens, length);
+    }
 }
 
 /* What a return does to the stack; the frame is in state->closed afterwards. */

@@ -206,8 +206,24 @@ put_busiest(const film_summary *summary, film_buffer *body)
     }
 }
 
+static void
+put_touched(film_touched *touched, film_buffer *body, film_buffer *out)
+{
+    if (!touched->incomplete) {
+        film_touched_put_lines(touched, true, body);
+        put_section(out, FILM_SECTION_LINES, body);
+        film_touched_put_lines(touched, false, body);
+        put_section(out, FILM_SECTION_SLOTS, body);
+        film_touched_put_writes(touched, body);
+        put_section(out, FILM_SECTION_WRITES, body);
+    }
+    film_touched_put_marks(touched, body);
+    put_section(out, FILM_SECTION_MARKS, body);
+}
+
 void
-film_summary_finish(film_summary *summary, const film_state *state, film_buffer *out)
+film_summary_finish(film_summary *summary, const film_state *state,
+                    film_touched *touched, film_buffer *out)
 {
     film_buffer body = {0};
 
@@ -219,6 +235,9 @@ film_summary_finish(film_summary *summary, const film_state *state, film_buffer 
     put_section(out, FILM_SECTION_COVER, &body);
     put_busiest(summary, &body);
     put_section(out, FILM_SECTION_BUSIEST, &body);
+    if (touched != NULL) {
+        put_touched(touched, &body, out);
+    }
     film_buffer_reset(&body);
 }
 

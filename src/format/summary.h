@@ -6,7 +6,10 @@
  *   3 COVER      for each depth from 0, at most 24: code + 1 (0: nothing ran there),
  *                share of the chunk's time it covered as a byte 0 to 255
  *   4 BUSIEST    at most 16 pairs (code, own ticks), most first
- * Later steps add sections for variables, attributes, objects and zone maps.
+ *   5 to 8       which lines ran and what was written (touched.h)
+ * Of a VALUE chunk:
+ *   9 SERIALS    ranges (ranges.h) that hold the serials of the objects in it that were
+ *                recorded before; the lowest serial of new ones, how many there may be
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_SUMMARY_H
 #define FILMSTRIP_SUMMARY_H
@@ -20,6 +23,7 @@
 
 #include "base/buffer.h"
 #include "format/state.h"
+#include "format/touched.h"
 
 #define FILM_SUMMARY_DEPTHS 24u
 #define FILM_SUMMARY_BUSIEST 16u
@@ -28,7 +32,12 @@ enum film_summary_section {
     FILM_SECTION_KINDS = 1,
     FILM_SECTION_FUNCTIONS = 2,
     FILM_SECTION_COVER = 3,
-    FILM_SECTION_BUSIEST = 4
+    FILM_SECTION_BUSIEST = 4,
+    FILM_SECTION_LINES = 5,
+    FILM_SECTION_SLOTS = 6,
+    FILM_SECTION_WRITES = 7,
+    FILM_SECTION_MARKS = 8,
+    FILM_SECTION_SERIALS = 9
 };
 
 /* At each depth the few functions that took most of the time so far; a newcomer takes
@@ -99,9 +108,10 @@ film_summary_note_depth(film_summary *summary, const film_state *state)
     }
 }
 
-/* Ends the chunk: appends the bytes to `out`. */
+/* Ends the chunk: appends the bytes to `out`. `touched`: NULL at level calls. */
 void
-film_summary_finish(film_summary *summary, const film_state *state, film_buffer *out);
+film_summary_finish(film_summary *summary, const film_state *state,
+                    film_touched *touched, film_buffer *out);
 
 void
 film_summary_reset(film_summary *summary);

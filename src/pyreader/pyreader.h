@@ -27,7 +27,8 @@ typedef struct CursorObject CursorObject;
 
 typedef struct ReaderObject {
     PyObject_HEAD
-    film_reader *reader;   /* owned; NULL: closed */
+    film_reader *reader;            /* owned; NULL: closed */
+    struct film_timeline *timeline; /* owned; NULL: not asked for yet */
     CursorObject *cursors; /* borrowed: the open ones, which must close before it */
 } ReaderObject;
 

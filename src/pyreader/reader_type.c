@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "analysis/query.h"
+
 film_reader *
 film_pyreader_open(ReaderObject *self)
 {
@@ -19,6 +21,8 @@ close_reader(ReaderObject *self)
     while (self->cursors != NULL) {
         film_pyreader_cursor_close(self->cursors);
     }
+    film_timeline_close(self->timeline);
+    self->timeline = NULL;
     film_reader_close(self->reader);
     self->reader = NULL;
 }
@@ -83,11 +87,50 @@ reader_refresh(PyObject *object, PyObject *Py_UNUSED(ignored))
         return NULL;
     }
     status = film_reader_refresh(reader, &error);
+    if (status == FILM_OK && ((ReaderObject *)object)->timeline != NULL) {
+        status = film_timeline_refresh(((ReaderObject *)object)->timeline, &error);
+    }
     if (status != FILM_OK) {
         return film_pyreader_raise(film_pyreader_state(Py_TYPE(object)), status,
                                    &error);
     }
     Py_RETURN_NONE;
+}
+
+/* film_query: a request in JSON, its answer in JSON. */
+static PyObject *
+reader_query(PyObject *object, PyObject *argument)
+{
+    ReaderObject *self = (ReaderObject *)object;
+    film_reader *reader = film_pyreader_open(self);
+    film_error error = {FILM_OK, 0, ""};
+    film_buffer answer = {0};
+    film_status status = FILM_OK;
+    const char *request;
+    Py_ssize_t length;
+    PyObject *result;
+
+    if (reader == NULL) {
+        return NULL;
+    }
+    request = PyUnicode_AsUTF8AndSize(argument, &length);
+    if (request == NULL) {
+        return NULL;
+    }
+    if (self->timeline == NULL) {
+        status = film_timeline_open(reader, &self->timeline, &error);
+    }
+    if (status == FILM_OK) {
+        status = film_query(self->timeline, request, (size_t)length, &answer);
+    }
+    if (status != FILM_OK) {
+        film_buffer_reset(&answer);
+        return PyErr_NoMemory();
+    }
+    result = PyUnicode_DecodeUTF8((const char *)answer.data, (Py_ssize_t)answer.length,
+                                  "replace");
+    film_buffer_reset(&answer);
+    return result;
 }
 
 static PyObject *
@@ -323,6 +366,8 @@ reader_cursor(PyObject *object, PyObject *args)
 
 static PyMethodDef reader_methods[] = {
     {"close", reader_close, METH_NOARGS, "Closes the recording and its cursors."},
+    {"query", reader_query, METH_O,
+     PyDoc_STR("query(request)\n--\n\nAnswers a question in JSON; see query.h.")},
     {"refresh", reader_refresh, METH_NOARGS, "Looks again at a live recording."},
     {"info", reader_info, METH_NOARGS, "What the recording is, as a dict."},
     {"threads", reader_threads, METH_NOARGS, "A dict for each thread."},

@@ -170,3 +170,26 @@ film_reader_forget_keyframes(film_reader *reader)
     }
     memset(reader->literals, 0, sizeof(reader->literals));
 }
+
+film_status
+film_reader_raw_keyframe(film_reader *reader, uint32_t thread, uint64_t number,
+                         film_buffer *out)
+{
+    const film_track *track = film_tracks_find(&reader->tracks, thread);
+    const film_chunk_info *chunk =
+        track == NULL ? NULL : find_chunk(reader, track, number);
+    film_status status;
+
+    film_buffer_clear(out);
+    if (chunk == NULL) {
+        return FILM_END;
+    }
+    status = film_loader_load(&reader->loader, chunk);
+    if (status == FILM_OK && reader->loader.header.keyframe_raw == 0) {
+        status = FILM_END;
+    }
+    if (status == FILM_OK) {
+        status = film_loader_keyframe(&reader->loader, out);
+    }
+    return status;
+}

@@ -8,28 +8,45 @@
 #include "format/summary.h"
 #include "reader/reader_state.h"
 
-/* Reads a chunk's summary into scratch; *length is 0 where it cannot be read. */
-static film_status
-read_summary(film_reader *reader, const film_chunk_info *chunk, size_t *length)
+/* Of a summary that is read with its header. */
+#define SUMMARY_GUESS 864u
+
+film_status
+film_reader_summary(film_reader *reader, const film_chunk_info *chunk, film_buffer *to,
+                    size_t *length)
 {
-    uint8_t bytes[FILM_CHUNK_HEADER];
+    uint8_t bytes[FILM_CHUNK_HEADER + SUMMARY_GUESS], *summary;
+    size_t wanted =
+        chunk->stored_bytes < sizeof(bytes) ? chunk->stored_bytes : sizeof(bytes);
     film_chunk_header header;
-    film_buffer *to = &reader->scratch;
+    bool whole;
 
     *length = 0;
-    if (film_file_read(&reader->file, chunk->offset, bytes, sizeof(bytes)) != FILM_OK ||
-        film_chunk_decode(&header, bytes) != FILM_OK || header.first != chunk->first ||
+    /* Most summaries are short: one read is enough for header and summary. */
+    whole = wanted > FILM_CHUNK_HEADER &&
+            film_file_read(&reader->file, chunk->offset, bytes, wanted) == FILM_OK;
+    if (!whole && film_file_read(&reader->file, chunk->offset, bytes,
+                                 FILM_CHUNK_HEADER) != FILM_OK) {
+        return FILM_OK;
+    }
+    if (film_chunk_decode(&header, bytes) != FILM_OK || header.first != chunk->first ||
         header.stream != chunk->stream || header.summary_bytes > reader->file.bytes) {
         return FILM_OK;
     }
-    film_buffer_clear(to);
-    if (film_buffer_reserve(to, (size_t)header.summary_bytes + 1) == NULL) {
+    summary = film_buffer_reserve(to, (size_t)header.summary_bytes + 1);
+    if (summary == NULL) {
         return FILM_NO_MEMORY;
     }
-    if (film_file_read(&reader->file, chunk->offset + FILM_CHUNK_HEADER, to->data,
-                       header.summary_bytes) == FILM_OK &&
-        film_hash(to->data, header.summary_bytes) == header.summary_hash) {
+    if (whole && FILM_CHUNK_HEADER + (size_t)header.summary_bytes <= wanted) {
+        memcpy(summary, bytes + FILM_CHUNK_HEADER, header.summary_bytes);
+    }
+    else if (film_file_read(&reader->file, chunk->offset + FILM_CHUNK_HEADER, summary,
+                            header.summary_bytes) != FILM_OK) {
+        return FILM_OK;
+    }
+    if (film_hash(summary, header.summary_bytes) == header.summary_hash) {
         *length = header.summary_bytes;
+        to->length += *length;
     }
     return FILM_OK;
 }
@@ -84,7 +101,9 @@ film_reader_kind_counts(film_reader *reader, uint64_t counts[FILM_KIND_COUNT],
         for (size_t k = 0; k < track->chunk_count; k++) {
             const film_chunk_info *chunk = &reader->directory.chunks[track->chunks[k]];
             size_t length;
-            if (read_summary(reader, chunk, &length) != FILM_OK) {
+            film_buffer_clear(&reader->scratch);
+            if (film_reader_summary(reader, chunk, &reader->scratch, &length) !=
+                FILM_OK) {
                 return film_fail(error, FILM_NO_MEMORY, "memory ran out");
             }
             if (add_summary(reader->scratch.data, length, counts) == 0) {

@@ -103,6 +103,18 @@ film_reader_keyframe(film_reader *reader, const film_track *track,
 void
 film_reader_forget_keyframes(film_reader *reader);
 
+/* The keyframe of a thread's chunk as it was written, unpacked into `out`. FILM_END:
+ * there is no such chunk, or it has none. */
+FILM_NODISCARD film_status
+film_reader_raw_keyframe(film_reader *reader, uint32_t thread, uint64_t number,
+                         film_buffer *out);
+
+/* kind_counts.c: appends a chunk's summary to `out`; *length is 0 where it cannot be
+ * read. FILM_NO_MEMORY. */
+FILM_NODISCARD film_status
+film_reader_summary(film_reader *reader, const film_chunk_info *chunk, film_buffer *out,
+                    size_t *length);
+
 /* values.c */
 FILM_NODISCARD film_status
 film_reader_list_values(film_reader *reader);

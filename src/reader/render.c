@@ -346,6 +346,26 @@ render_scalar(film_renderer *renderer, const film_value_record *record, film_tex
     }
 }
 
+/* Whether the object is one of those that are being rendered; it is one from now on. */
+static bool
+is_around(film_renderer *renderer, uint64_t serial)
+{
+    unsigned depth = renderer->depth;
+
+    for (unsigned i = 0; i < depth && i < FILM_RENDER_DEPTH; i++) {
+        if (renderer->path[i] == serial) {
+            return true;
+        }
+    }
+    if (depth < FILM_RENDER_DEPTH) {
+        renderer->path[depth] = serial;
+    }
+    return false;
+}
+
+static void
+render_cycle(film_renderer *renderer, const film_token *token);
+
 static void
 render_record(film_renderer *renderer, uint64_t id, bool by_name)
 {
@@ -354,7 +374,9 @@ render_record(film_renderer *renderer, uint64_t id, bool by_name)
     film_value_record record;
     uint64_t bound = renderer->bound;
 
-    if (id >= bound) { /* only earlier records may be referred to: no cycles */
+    if (id >= bound &&
+        renderer->renew ==
+            NULL) { /* only earlier records may be referred to: no cycles */
         PUT(renderer->out, NOT_KEPT);
         return;
     }
@@ -366,6 +388,15 @@ render_record(film_renderer *renderer, uint64_t id, bool by_name)
     if (film_reader_record(reader, id, &record, NULL) != FILM_OK) {
         PUT(renderer->out, NOT_KEPT);
         return;
+    }
+    if (renderer->renew != NULL && record.form != 0) {
+        renderer->renew(renderer->context, id, &record);
+        if (is_around(renderer, record.serial)) {
+            film_token token = {
+                .kind = FILM_TOKEN_CYCLE, .value = record.serial, .type = record.type};
+            render_cycle(renderer, &token);
+            return;
+        }
     }
     renderer->bound = id;
     if (record.form == 0) {

@@ -16,6 +16,12 @@ typedef struct film_renderer {
     unsigned depth; /* of containers around */
     uint64_t bound; /* ids from here on are not referred to */
     bool cut;       /* something was left out */
+    /* Where objects are shown as they were at another time than that of their record:
+     * puts what they held then in its place, borrowed until the next record is asked
+     * for. NULL: they are shown as recorded. */
+    void (*renew)(void *context, uint64_t id, film_value_record *record);
+    void *context;
+    uint64_t path[FILM_RENDER_DEPTH]; /* with renew: serials of the objects around */
 } film_renderer;
 
 /* Appends the token's text; renderer->cut tells if it is not all. */

@@ -55,6 +55,7 @@ verify_events(film_reader *reader, const film_chunk_info *chunk)
     const film_track *track = film_tracks_find(&reader->tracks, chunk->stream);
     film_chunk_header header = reader->loader.header;
     film_state state = {0};
+    film_input sections;
     film_status status;
 
     if (track == NULL || chunk->count > FILM_CHUNK_EVENTS) {
@@ -62,6 +63,12 @@ verify_events(film_reader *reader, const film_chunk_info *chunk)
     }
     film_state_begin(&state, chunk->stream, reader->file.block.tick_ns);
     status = film_reader_keyframe(reader, track, chunk, &state);
+    /* Looking for a section that is not there passes over all of them. */
+    if (status == FILM_OK &&
+        film_keyframe_section(reader->keyframe.data, reader->keyframe.length,
+                              UINT32_MAX, &sections) != FILM_END) {
+        status = FILM_CORRUPT;
+    }
     if (status != FILM_OK) {
         status = fail(reader, status, "its keyframe makes no sense");
     }

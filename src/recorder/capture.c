@@ -334,21 +334,26 @@ void
 film_capture_expect(PyObject *owner, film_write *write, PyObject *key, PyObject *value,
                     film_stored *stored)
 {
-    const film_object *object;
+    film_object *object;
     film_store_effect effect;
+    film_content content;
 
     *stored = (film_stored){0};
     if (write != NULL && expect_word(owner, write, value, stored)) {
         return;
     }
-    if (film_is_scalar(owner) || (object = film_objects_find(owner)) == NULL ||
-        !object->compared || object->partly) {
+    if (film_is_scalar(owner) || (object = film_objects_find(owner)) == NULL) {
         return;
     }
-    stored->known = film_fingerprint_store(
-        owner, (film_content)film_type_of(Py_TYPE(owner))->content,
-        compared_levels(object), write == NULL ? NULL : write->name, key, value,
-        &effect);
+    content = (film_content)film_type_of(Py_TYPE(owner))->content;
+    if (!object->compared || object->partly) {
+        /* What it comes to is not known, but that it is written to. */
+        object->stale = object->stale || film_content_is_value(content);
+        return;
+    }
+    stored->known =
+        film_fingerprint_store(owner, content, compared_levels(object),
+                               write == NULL ? NULL : write->name, key, value, &effect);
     stored->address = owner;
     stored->serial = object->serial;
     stored->delta = effect.delta;

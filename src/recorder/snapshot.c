@@ -250,6 +250,11 @@ film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
     object = film_objects_find(value); /* it may have moved */
     object->busy = false;
     object->renewed = false;
+    if (object->stale) {
+        /* It was written to and is what it was: told with a number of its own, for the
+         * order of the numbers says which writes a record comes after. */
+        object->body = 0;
+    }
     object->stale = false;
     finish_record(object, type_name, record_flags(value, making.cut), start,
                   !film_content_is_value(content));

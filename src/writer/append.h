@@ -44,11 +44,19 @@ struct film_thread {
     uint64_t events;            /* events committed or lost so far: the next
                                    event's number */
     const film_clock *clock;    /* borrowed from the writer */
+    /* The thread whose row was the last of all; the writer's. Rows without a time have
+     * that of the row before: the first one after others have run gets one, so that
+     * what threads did can be put in order. */
+    _Atomic(film_thread *) *running;
 };
 
 /* Makes room or counts the loss. False: nothing may be appended. Out of line. */
 bool
 film_thread_make_room(film_thread *thread);
+
+/* Notes that other threads have run since its last row. False as film_append_ready. */
+bool
+film_thread_take_over(film_thread *thread);
 
 /* Counts an event that was given up before its row was tried, because an adjustment
  * before it could not be written. Adjustments themselves never count. */
@@ -74,7 +82,12 @@ film_append_ready(film_thread *thread)
 {
     uint64_t limit = atomic_load_explicit(thread->limit, memory_order_relaxed);
     if (__builtin_expect((uint64_t)(uintptr_t)thread->cursor < limit, 1)) {
-        return true;
+        if (__builtin_expect(
+                atomic_load_explicit(thread->running, memory_order_relaxed) == thread,
+                1)) {
+            return true;
+        }
+        return film_thread_take_over(thread);
     }
     return film_thread_make_room(thread);
 }

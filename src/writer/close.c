@@ -229,6 +229,9 @@ film_writer_free(film_writer *writer)
     film_columns_reset(&writer->columns);
     film_value_columns_reset(&writer->value_columns);
     film_summary_reset(&writer->summary);
+    film_touched_reset(&writer->touched);
+    film_locals_reset(&writer->locals);
+    film_serials_reset(&writer->serials);
     film_totals_reset(&writer->totals);
     film_buffer_reset(&writer->summary_bytes);
     film_buffer_reset(&writer->keyframe_bytes);

@@ -18,11 +18,27 @@ seal_chunk(film_writer *writer, film_stream *stream, uint32_t wanted)
     film_buffer_clear(&writer->summary_bytes);
     film_buffer_clear(&writer->payload_bytes);
     film_columns_clear(&writer->columns);
+    film_locals_begin_chunk(
+        &writer->locals,
+        writer->block.ring_bytes == 0
+            ? 0
+            : atomic_load_explicit(&writer->log.value_floor, memory_order_relaxed));
+    film_touched_begin(&writer->touched, stream->watermark);
     film_keyframe_encode(&stream->state, stream->chunks, writer->block.ring_bytes != 0,
                          &writer->keyframe_bytes);
     film_summary_begin(&writer->summary, &stream->state);
     FILM_TRY(film_seal_rows(writer, stream, wanted, &chunk));
-    film_summary_finish(&writer->summary, &stream->state, &writer->summary_bytes);
+    film_keyframe_put_resumed(&writer->locals, &writer->keyframe_bytes);
+    film_summary_finish(&writer->summary, &stream->state,
+                        writer->block.level >= FILM_LEVEL_LINES ? &writer->touched
+                                                                : NULL,
+                        &writer->summary_bytes);
+    if (writer->locals.lowest < chunk.first_value) {
+        chunk.first_value = writer->locals.lowest;
+    }
+    if (chunk.next_value > stream->watermark) {
+        stream->watermark = chunk.next_value;
+    }
     film_totals_add(&writer->totals, &writer->summary);
     film_columns_finish(&writer->columns, &writer->payload_bytes);
     header->stream = stream->id;

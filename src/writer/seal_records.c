@@ -12,9 +12,6 @@
 
 /* The most of one source file that is kept. */
 #define SOURCE_LIMIT (4u << 20)
-/* From this level on values are snapshots, many and alike; below they are a few texts,
- * which readers of format 1.0 understand. */
-#define LEVEL_VALUES 2u
 
 static void
 count_records(const uint8_t *from, const uint8_t *end, uint32_t *records,
@@ -29,6 +26,23 @@ count_records(const uint8_t *from, const uint8_t *end, uint32_t *records,
     }
 }
 
+/* Whose record it is, where it is an object's: only its head is looked at. */
+static void
+note_serial(film_writer *writer, uint64_t id, const film_record *record)
+{
+    film_input body = film_input_of(record->body, record->length);
+    uint64_t flags, serial;
+
+    film_input_varint32(&body); /* its type */
+    flags = film_input_varint(&body);
+    if ((flags & FILM_VALUE_OBJECT) != 0) {
+        serial = film_input_varint(&body);
+        if (!body.failed) {
+            film_serials_note(&writer->serials, id, serial);
+        }
+    }
+}
+
 /* Values: how many, what they are (the digest), in ring mode also what they need. */
 static void
 look_at_values(film_writer *writer, film_stream *stream, const uint8_t *from,
@@ -37,10 +51,18 @@ look_at_values(film_writer *writer, film_stream *stream, const uint8_t *from,
     film_value_record value;
     film_record record;
 
+    if (writer->block.level >= FILM_LEVEL_VALUES && writer->serials.recent == NULL) {
+        (void)film_serials_begin(&writer->serials); /* without: owners are not known */
+    }
+    film_serials_begin_chunk(&writer->serials);
     while (film_record_decode(&from, end, &record) == FILM_OK) {
         header->count++;
         stream->value_digest = film_digest_mix(stream->value_digest,
                                                film_hash(record.body, record.length));
+        if (writer->block.level < FILM_LEVEL_VALUES) {
+            continue;
+        }
+        note_serial(writer, stream->sealed + header->count - 1, &record);
         if (writer->block.ring_bytes != 0 &&
             film_value_record_decode(record.body, record.length, &value)) {
             uint64_t lowest, behind;
@@ -74,12 +96,15 @@ seal_window(film_writer *writer, film_record_stream *records, film_window *windo
         count_records(from, from + length, &parts.header.count, &strings, &codes);
     }
     film_buffer_clear(&writer->payload_bytes);
+    film_buffer_clear(&writer->summary_bytes);
     if (records->chunk_type == FILM_CHUNK_TABLE) {
         film_buffer_put_varint(&writer->payload_bytes, records->sealed_strings);
         film_buffer_put_varint(&writer->payload_bytes, records->sealed_codes);
     }
+    /* From level values on they are snapshots, many and alike; below a few texts, which
+     * readers of format 1.0 understand. */
     if (records->chunk_type == FILM_CHUNK_VALUE &&
-        writer->block.level >= LEVEL_VALUES) {
+        writer->block.level >= FILM_LEVEL_VALUES) {
         parts.header.flags |= FILM_CHUNK_COLUMNS;
         film_value_columns_split(&writer->value_columns, from, length, stream->sealed,
                                  &writer->payload_bytes);
@@ -90,6 +115,10 @@ seal_window(film_writer *writer, film_record_stream *records, film_window *windo
     parts.header.stream = stream->id;
     parts.header.number = stream->chunks;
     parts.header.first = stream->sealed;
+    if (parts.header.flags != 0) {
+        film_serials_put(&writer->serials, &writer->summary_bytes);
+        parts.summary = &writer->summary_bytes;
+    }
     parts.payload = &writer->payload_bytes;
     FILM_TRY(film_log_append(&writer->log, &parts));
     stream->chunks++;

@@ -178,6 +178,89 @@ mix(film_stream *stream, uint8_t kind, uint32_t offset, uint64_t hash)
         film_digest_mix(stream->flow_digest, ((uint64_t)offset << 8 | kind) ^ hash);
 }
 
+/* The object of a token; 0: not known. */
+static uint64_t
+serial_of(film_writer *writer, const film_token *token)
+{
+    if (token->kind == FILM_TOKEN_CYCLE) {
+        return token->value;
+    }
+    return token->kind == FILM_TOKEN_VALUE || token->kind == FILM_TOKEN_OBJECT
+               ? film_serials_of(&writer->serials, token->value)
+               : 0;
+}
+
+/* For the summary: what a set or delete wrote to. `tokens` begins with the owner. */
+static inline void
+note_write(film_writer *writer, uint32_t code, uint64_t head, film_input tokens)
+{
+    uint32_t number = (uint32_t)(head >> FILM_SET_SHIFT);
+    film_token owner;
+
+    switch (head & 7) {
+    case FILM_SET_LOCAL:
+        film_touched_slot(&writer->touched, code, number);
+        break;
+    case FILM_SET_GLOBAL:
+        film_touched_note_write(&writer->touched, FILM_TOUCHED_GLOBAL, number, 0);
+        break;
+    case FILM_SET_ATTRIBUTE:
+    case FILM_SET_ATTRIBUTE_VIA:
+        owner = film_token_decode(&tokens);
+        film_touched_note_write(&writer->touched, FILM_TOUCHED_ATTRIBUTE, number,
+                                serial_of(writer, &owner));
+        break;
+    case FILM_SET_ITEM:
+    case FILM_SET_ITEM_VIA:
+        owner = film_token_decode(&tokens);
+        film_touched_note_write(&writer->touched, FILM_TOUCHED_ITEM, 0,
+                                serial_of(writer, &owner));
+        break;
+    default:
+        break;
+    }
+}
+
+/* The same for the rarer events. */
+static void
+note_touched(film_writer *writer, const film_event *event)
+{
+    film_input tokens = film_input_of(event->tokens, event->tokens_length);
+    film_token token;
+
+    if (event->kind == FILM_KIND_LINE && event->code != FILM_NO_CODE) {
+        film_touched_line(&writer->touched, event->code, event->offset);
+    }
+    else if (event->kind == FILM_KIND_DELETE && event->code != FILM_NO_CODE) {
+        uint32_t number = event->form == FILM_SET_LOCAL ? event->slot : event->name;
+        note_write(writer, event->code,
+                   (uint64_t)number << FILM_SET_SHIFT | event->form, tokens);
+    }
+    else if (event->kind == FILM_KIND_CHANGE) {
+        token = film_token_decode(&tokens);
+        film_touched_note_write(&writer->touched, FILM_TOUCHED_CHANGE, 0,
+                                serial_of(writer, &token));
+    }
+}
+
+/* The greatest id told by the rarer rows, whose tokens lie in their bodies. */
+static void
+note_greatest(const film_event *event, film_gathering *chunk)
+{
+    film_input input = film_input_of(event->tokens, event->tokens_length);
+
+    if (event->kind != FILM_KIND_DELETE && event->kind != FILM_KIND_CHANGE) {
+        return;
+    }
+    for (uint32_t i = 0; i < event->token_count; i++) {
+        film_token token = film_token_decode(&input);
+        if ((token.kind == FILM_TOKEN_VALUE || token.kind == FILM_TOKEN_OBJECT) &&
+            token.value >= chunk->next_value) {
+            chunk->next_value = token.value + 1;
+        }
+    }
+}
+
 /* What film_columns_append does, for the kinds that take_any gets. */
 static film_status
 put_row(film_writer *writer, row_source *source, const film_row *row)
@@ -232,9 +315,13 @@ take_any(film_writer *writer, film_stream *stream, row_source *source,
     FILM_TRY(film_state_apply(state, &row, &event, &is_event));
     FILM_TRY(put_row(writer, source, &row));
     if (!is_event) {
+        writer->touched.adjusted =
+            writer->touched.adjusted || row.kind != FILM_KIND_PAUSE;
         return FILM_OK;
     }
     film_token_facts_note(&writer->columns.facts, &event);
+    note_greatest(&event, chunk);
+    note_touched(writer, &event);
     share = event.code == FILM_NO_CODE ? NULL : share_of(writer, event.code);
     mix(stream, event.kind, event.offset, share == NULL ? 0 : share->hash);
     if (event.value != 0 && event.value - 1 < chunk->first_value) {
@@ -267,6 +354,8 @@ take_call(film_writer *writer, film_stream *stream, row_source *source, uint32_t
     state->has_closed = false;
     film_state_note_site(state, site);
     FILM_TRY(film_state_push(state, state->next_frame++, code, FILM_NO_OFFSET, site));
+    film_state_begin_locals(state, state->values.data, state->values.length,
+                            state->values_given ? 0 : state->value_count);
     *source->kinds++ = FILM_KIND_CALL;
     source->codes = film_varint_encode(source->codes, code);
     source->sites = film_varint_encode(source->sites, site);
@@ -281,6 +370,9 @@ take_return(film_writer *writer, film_stream *stream, row_source *source, uint64
             uint32_t offset)
 {
     FILM_TRY(film_state_pop(&stream->state));
+    if (stream->state.locals != NULL) {
+        film_locals_release(stream->state.locals, stream->state.closed.locals);
+    }
     *source->kinds++ = FILM_KIND_RETURN;
     source->offsets = film_varint_encode(source->offsets, offset);
     writer->summary.kinds[FILM_KIND_RETURN]++;
@@ -326,6 +418,7 @@ take_common(film_writer *writer, film_stream *stream, row_source *source, uint8_
                  ? take_call(writer, stream, source, first, second)
                  : take_return(writer, stream, source, hash, first));
     film_summary_note_depth(&writer->summary, state);
+    film_state_forget_values(state);
     state->event++;
     writer->columns.rows++;
     return FILM_OK;
@@ -372,6 +465,7 @@ take_line(film_writer *writer, film_stream *stream, row_source *source,
     source->offsets = film_varint_encode(source->offsets, offset);
     writer->summary.kinds[FILM_KIND_LINE]++;
     mix(stream, FILM_KIND_LINE, offset, share->hash);
+    film_touched_line(&writer->touched, top->code, offset);
     state->event++;
     state->has_closed = false;
     columns->lines++;
@@ -389,6 +483,7 @@ take_set(film_writer *writer, film_stream *stream, row_source *source,
     film_columns *columns = &writer->columns;
     uint64_t head = film_input_varint(&input), hash = 0;
     uint32_t offset = FILM_NO_OFFSET;
+    film_input tokens = input;
 
     if (__builtin_expect(input.failed || *source->at >> 3 != 0 ||
                              (head & 7) >= FILM_SET_FORMS ||
@@ -409,6 +504,9 @@ take_set(film_writer *writer, film_stream *stream, row_source *source,
         const film_share *share = share_of(writer, top->code);
         hash = share == NULL ? 0 : share->hash;
         offset = top->offset;
+        tokens.end = input.at;
+        note_write(writer, top->code, head, tokens);
+        film_state_keep_write(state, head, tokens.at, film_input_left(&tokens));
     }
     writer->summary.kinds[FILM_KIND_SET]++;
     mix(stream, FILM_KIND_SET, offset, hash);
@@ -419,12 +517,14 @@ take_set(film_writer *writer, film_stream *stream, row_source *source,
     return FILM_OK;
 }
 
-/* Values of the next event: the state need not keep them here. */
+/* Values of the next event: those of a call are its frame's first variables. */
 static inline film_status
-take_values(film_writer *writer, row_source *source)
+take_values(film_writer *writer, film_stream *stream, row_source *source)
 {
     film_input input = {.at = source->at + 1, .end = source->end};
     film_columns *columns = &writer->columns;
+    film_state *state = &stream->state;
+    const uint8_t *tokens = input.at;
     uint32_t count = *source->at >> 3;
 
     if (__builtin_expect(count == 0 || count > FILM_ROW_VALUES_MAX, 0)) {
@@ -438,6 +538,13 @@ take_values(film_writer *writer, row_source *source)
     }
     source->at = input.at;
     columns->rows++;
+    if (state->locals != NULL && state->values.length < FILM_STATE_MAX_VALUES) {
+        if (state->values_given) {
+            film_state_forget_values(state);
+        }
+        film_buffer_append(&state->values, tokens, (size_t)(input.at - tokens));
+        state->value_count += count;
+    }
     return FILM_OK;
 }
 
@@ -456,7 +563,7 @@ take_row(film_writer *writer, film_stream *stream, row_source *source,
     case FILM_ROW_SET:
         return take_set(writer, stream, source, chunk);
     case FILM_ROW_VALUES:
-        return take_values(writer, source);
+        return take_values(writer, stream, source);
     default:
         return take_any(writer, stream, source, chunk);
     }
@@ -506,6 +613,9 @@ film_seal_rows(film_writer *writer, film_stream *stream, uint32_t wanted,
     stream->value_digest = writer->columns.facts.digest;
     if (writer->columns.facts.lowest < chunk->first_value) {
         chunk->first_value = writer->columns.facts.lowest;
+    }
+    if (writer->columns.past.next > chunk->next_value) {
+        chunk->next_value = writer->columns.past.next;
     }
     return status;
 }

@@ -96,7 +96,24 @@ film_thread_make_room(film_thread *hot)
         return count_lost(thread);
     }
     use_window(thread, window);
-    return true;
+    return atomic_load_explicit(hot->running, memory_order_relaxed) == hot ||
+           film_thread_take_over(hot);
+}
+
+bool
+film_thread_take_over(film_thread *thread)
+{
+    uint8_t *to;
+
+    atomic_store_explicit(thread->running, thread, memory_order_relaxed);
+    if (thread->events == 0) {
+        return true; /* its start has a time */
+    }
+    to = film_append_tag(thread, FILM_ROW_EXT);
+    *to++ = FILM_KIND_PAUSE;
+    *to++ = 0;
+    film_append_commit(thread, to, 0);
+    return film_append_ready(thread);
 }
 
 static void
@@ -161,7 +178,11 @@ film_writer_thread_begin(film_writer *writer, const char *name, uint64_t native_
     thread->writer = writer;
     thread->stream.id = writer->thread_count + 1;
     film_state_begin(&thread->stream.state, thread->stream.id, writer->block.tick_ns);
+    if (writer->block.level >= FILM_LEVEL_VALUES) {
+        thread->stream.state.locals = &writer->locals;
+    }
     thread->hot.clock = &writer->clock;
+    thread->hot.running = &writer->running;
     thread->hot.last_raw = film_clock_read(&writer->clock);
     thread->stream.raw = thread->hot.last_raw;
     thread->hot.next_frame = thread->stream.state.next_frame;

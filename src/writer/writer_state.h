@@ -22,10 +22,14 @@
 #include "writer/append.h"
 #include "writer/arena.h"
 #include "writer/log.h"
+#include "writer/serials.h"
 #include "writer/writer.h"
 
 /* Windows a thread may hold before it waits for the sealing thread. */
 #define FILM_STREAM_WINDOWS 16u
+
+#define FILM_LEVEL_LINES 1u
+#define FILM_LEVEL_VALUES 2u
 
 /* Windows in order: [oldest, not all sealed] ... [current, being filled]. */
 typedef struct film_stream film_stream;
@@ -45,6 +49,7 @@ struct film_stream {
     uint64_t chunks;
     uint64_t raw; /* raw clock of the last row taken */
     uint64_t flow_digest, value_digest, op_digest;
+    uint64_t watermark; /* one more than the greatest value id its events refer to */
     film_state state;
 };
 
@@ -104,9 +109,10 @@ struct film_writer {
     uint32_t thread_count;
     pthread_t sealer;
     bool sealer_runs, sealer_must_end;
-    uint64_t ended_events;         /* of threads whose streams are freed */
-    uint64_t lost;                 /* counted outside any stream */
-    _Atomic(uint32_t) stop_reason; /* film_lost_reason; not 0: keeps nothing more */
+    uint64_t ended_events;          /* of threads whose streams are freed */
+    uint64_t lost;                  /* counted outside any stream */
+    _Atomic(film_thread *) running; /* whose row was the last */
+    _Atomic(uint32_t) stop_reason;  /* film_lost_reason; not 0: keeps nothing more */
 
     /* recorder's side, by the holder of the GIL */
     film_record_stream table, values;
@@ -121,6 +127,9 @@ struct film_writer {
     film_columns columns;
     film_value_columns value_columns;
     film_summary summary;
+    film_touched touched; /* not at level calls */
+    film_locals locals;   /* level values */
+    film_serials serials; /* level values */
     film_totals totals;
     film_buffer summary_bytes, keyframe_bytes, payload_bytes;
     uint64_t chunks_since_totals;
@@ -144,6 +153,7 @@ film_sealer_finish(film_writer *writer);
 /* seal_rows.c: what one chunk's rows come to. */
 typedef struct film_gathering {
     uint64_t first_tick, first_value, lost;
+    uint64_t next_value; /* one more than the greatest value id */
     uint32_t events;
 } film_gathering;
 

@@ -641,7 +641,7 @@ TEST(summaries_name_what_a_chunk_holds)
         summary.kinds[event.kind]++;
         film_summary_note_depth(&summary, &state);
     }
-    film_summary_finish(&summary, &state, &bytes);
+    film_summary_finish(&summary, &state, NULL, &bytes);
     CHECK(film_summary_section(bytes.data, bytes.length, FILM_SECTION_KINDS,
                                &section) == FILM_OK);
     CHECK_EQUAL(film_input_varint(&section), FILM_KIND_CALL);

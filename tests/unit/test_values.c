@@ -253,7 +253,7 @@ check_film(uint32_t stories)
             exit(1);
         }
     }
-    CHECK_EQUAL(film_reader_info(reader)->version_minor, 1);
+    CHECK_EQUAL(film_reader_info(reader)->version_minor, FILM_FORMAT_MINOR);
     CHECK_EQUAL(film_reader_info(reader)->level, 2);
     film_reader_close(reader);
 }

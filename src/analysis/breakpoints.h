@@ -1,0 +1,67 @@
+/* breakpoints.h: what continue and reverse-continue stop at. The set is compiled once
+ * for a timeline; searching reads summaries and decodes only chunks that can hold a
+ * hit. SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_BREAKPOINTS_H
+#define FILMSTRIP_BREAKPOINTS_H
+
+#include "analysis/expression.h"
+#include "analysis/timeline.h"
+
+typedef enum film_break_kind {
+    FILM_BREAK_LINE,      /* file, line: before the line runs */
+    FILM_BREAK_FUNCTION,  /* function: at its call */
+    FILM_BREAK_RAISED,    /* any exception, where it is raised */
+    FILM_BREAK_UNCAUGHT,  /* one that leaves its thread's outermost frame: at its raise
+                           */
+    FILM_BREAK_VARIABLE,  /* a write or delete of `name` in `function`; a global where
+                             `function` is NULL and `module` given */
+    FILM_BREAK_ATTRIBUTE, /* of `name` of the object with `serial` (0: any object) */
+    FILM_BREAK_OBJECT     /* any recorded write to or change of the object `serial` */
+} film_break_kind;
+
+/* All texts borrowed until the set is made. */
+typedef struct film_breakpoint {
+    film_break_kind kind;
+    const char *file; /* LINE: as the recording names it, or its last parts (a/b.py) */
+    const char *function; /* module.qualname, qualname or name; VARIABLE: also this */
+    const char *module;   /* VARIABLE of a module */
+    const char *name;
+    uint64_t serial;
+    uint64_t frame; /* VARIABLE: only this frame; 0: every one */
+    uint32_t line;
+    const char *condition; /* an expression; NULL: always */
+    const char *hit;       /* "5", "==5", ">5", ">=5", "<5", "<=5", "%5"; NULL: all */
+    const char *log;       /* a text with {expressions}: does not stop, is told */
+} film_breakpoint;
+
+typedef struct film_breakpoints film_breakpoints;
+
+/* The caller owns *out, which borrows the timeline. FILM_MISUSE: `bad` is the one that
+ * makes no sense, error says why. */
+FILM_NODISCARD film_status
+film_breakpoints_make(film_timeline *timeline, const film_breakpoint *list,
+                      size_t count, film_breakpoints **out, size_t *bad,
+                      film_error *error);
+
+void
+film_breakpoints_free(film_breakpoints *breakpoints);
+
+/* Whether a breakpoint can ever be hit: a line that some code has, a function that was
+ * recorded. *line: the line it stands on (the next one that has code), 0: none. */
+bool
+film_breakpoints_verified(const film_breakpoints *breakpoints, size_t index,
+                          uint32_t *line);
+
+/* Takes what a log point says. The text is borrowed. */
+typedef void (*film_log_point)(void *context, size_t breakpoint, film_moment moment,
+                               const char *text, size_t length);
+
+/* To the next hit behind `from` (back: before it), in its thread or across all threads
+ * by time. Without any breakpoint this goes to the end (start). A hit count counts hits
+ * from the start of the thread; it is counted from summaries where it can be. */
+FILM_NODISCARD film_status
+film_breakpoints_continue(film_breakpoints *breakpoints, film_moment from, bool back,
+                          bool across, const film_budget *budget, film_log_point log,
+                          void *context, film_stop *out, film_error *error);
+
+#endif

@@ -1,0 +1,209 @@
+/* query_move.c: the answer to `move`.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/query_state.h"
+#include "analysis/search.h"
+
+static const char *const the_reasons[] = {"arrived", "breakpoint", "start", "end",
+                                          "unfinished"};
+
+static const struct {
+    const char *name;
+    film_move move;
+} the_moves[] = {
+    {"step", FILM_MOVE_STEP},   {"back", FILM_MOVE_BACK},
+    {"line", FILM_MOVE_LINE},   {"back-line", FILM_MOVE_BACK_LINE},
+    {"next", FILM_MOVE_NEXT},   {"back-next", FILM_MOVE_BACK_NEXT},
+    {"out", FILM_MOVE_OUT},     {"back-out", FILM_MOVE_BACK_OUT},
+    {"call", FILM_MOVE_CALL},   {"return", FILM_MOVE_RETURN},
+    {"raise", FILM_MOVE_RAISE}, {"back-raise", FILM_MOVE_BACK_RAISE},
+    {"start", FILM_MOVE_START}, {"end", FILM_MOVE_END},
+};
+
+/* Moves `count` times, as far as the budget goes. */
+static film_status
+plain_move(film_ask *ask, film_move move, film_moment from, film_stop *stop)
+{
+    film_move_options options = {.across = film_ask_get_bool(ask, "across"),
+                                 .budget = ask->budget};
+    uint64_t count;
+
+    FILM_TRY(film_ask_get_number(ask, "frame", 0, &options.frame));
+    FILM_TRY(film_ask_get_number(ask, "count", 1, &count));
+    memset(stop, 0, sizeof(*stop));
+    stop->moment = from;
+    for (uint64_t i = 0; i < count; i++) {
+        FILM_TRY(film_timeline_move(ask->timeline, stop->moment, move, &options, stop,
+                                    ask->error));
+        if (stop->reason != FILM_STOP_ARRIVED) {
+            break;
+        }
+        if (film_budget_spent(&ask->budget) && i + 1 < count) {
+            stop->reason = FILM_STOP_UNFINISHED;
+            break;
+        }
+    }
+    return FILM_OK;
+}
+
+static film_status
+jump(film_ask *ask, const char *how, film_moment from, film_stop *stop)
+{
+    const film_json_node *nth = film_ask_get(ask, "n");
+    uint64_t number;
+    const char *file;
+
+    memset(stop, 0, sizeof(*stop));
+    if (strcmp(how, "event") == 0) {
+        film_moment first, last;
+        FILM_TRY(film_ask_get_number(ask, "event", from.event, &number));
+        FILM_TRY(
+            film_timeline_ends(ask->timeline, from.thread, &first, &last, ask->error));
+        stop->moment = film_moment_of(from.thread, number < first.event  ? first.event
+                                                   : number > last.event ? last.event
+                                                                         : number);
+        return FILM_OK;
+    }
+    if (strcmp(how, "time") == 0) {
+        FILM_TRY(film_ask_get_number(ask, "time_ns", 0, &number));
+        return film_timeline_at_time(ask->timeline, from.thread, number, &stop->moment,
+                                     ask->error);
+    }
+    if (strcmp(how, "fraction") == 0) {
+        return film_timeline_at_fraction(
+            ask->timeline, from.thread, film_json_number(film_ask_get(ask, "fraction")),
+            &stop->moment, ask->error);
+    }
+    if (strcmp(how, "hit") == 0) {
+        FILM_TRY(film_ask_get_text(ask, "file", true, &file));
+        FILM_TRY(film_ask_get_number(ask, "line", 0, &number));
+        return film_timeline_hit(ask->timeline, file, (uint32_t)number,
+                                 film_json_is(nth, FILM_JSON_INTEGER) ? nth->integer
+                                                                      : 1,
+                                 &ask->budget, stop, ask->error);
+    }
+    return film_fail(ask->error, FILM_MISUSE, "there is no move '%.40s'", how);
+}
+
+/* To the last or next write of a variable. */
+static film_status
+to_write(film_ask *ask, film_moment from, bool back, film_stop *stop)
+{
+    film_written written;
+    film_target target;
+    const char *variable;
+    uint64_t serial;
+    size_t index;
+
+    FILM_TRY(film_ask_get_text(ask, "variable", true, &variable));
+    FILM_TRY(film_ask_get_frame(ask, from, &index, &serial));
+    FILM_TRY(
+        film_target_parse(ask->timeline, from, index, variable, &target, ask->error));
+    if (back) { /* before this moment, not at it */
+        film_moment first, last;
+        FILM_TRY(
+            film_timeline_ends(ask->timeline, from.thread, &first, &last, ask->error));
+        if (from.event <= first.event) {
+            memset(stop, 0, sizeof(*stop));
+            stop->moment = first;
+            stop->reason = FILM_STOP_AT_START;
+            return FILM_OK;
+        }
+        from.event--;
+    }
+    return film_find_write(ask->timeline, &target, from, back, &ask->budget, &written,
+                           stop, ask->error);
+}
+
+/* The log points' lines of a continue. */
+static void
+log_point(void *context, size_t breakpoint, film_moment moment, const char *text,
+          size_t length)
+{
+    film_ask *ask = context;
+    film_text told = {text, length};
+
+    film_ask_open(ask, NULL, '{');
+    film_ask_number(ask, "breakpoint", breakpoint);
+    film_ask_moment(ask, "m", moment);
+    film_ask_string(ask, "text", told);
+    film_ask_close(ask, '}');
+}
+
+static film_status
+go_on(film_ask *ask, film_moment from, bool back, film_stop *stop)
+{
+    film_breakpoints *breakpoints;
+    film_status status;
+    size_t bad;
+
+    FILM_TRY(film_ask_breakpoints(ask, &breakpoints, &bad));
+    film_ask_open(ask, "log", '[');
+    status = film_breakpoints_continue(breakpoints, from, back,
+                                       film_ask_get_bool(ask, "across"), &ask->budget,
+                                       log_point, ask, stop, ask->error);
+    film_ask_close(ask, ']');
+    film_breakpoints_free(breakpoints);
+    return status;
+}
+
+static film_status
+make_move(film_ask *ask, const char *how, film_moment from, film_stop *stop)
+{
+    for (size_t i = 0; i < sizeof(the_moves) / sizeof(the_moves[0]); i++) {
+        if (strcmp(how, the_moves[i].name) == 0) {
+            return plain_move(ask, the_moves[i].move, from, stop);
+        }
+    }
+    if (strcmp(how, "continue") == 0 || strcmp(how, "reverse-continue") == 0) {
+        return go_on(ask, from, how[0] == 'r', stop);
+    }
+    if (strcmp(how, "write") == 0 || strcmp(how, "back-write") == 0) {
+        return to_write(ask, from, how[0] == 'b', stop);
+    }
+    return jump(ask, how, from, stop);
+}
+
+/* What a move came to, also told by `first`. */
+film_status
+film_ask_stopped(film_ask *ask, film_moment from, const film_stop *stop)
+{
+    uint64_t frame;
+    film_moment at = stop->moment;
+
+    FILM_TRY(film_ask_get_number(ask, "frame", 0, &frame));
+    film_ask_open(ask, "stopped", '{');
+    film_ask_words(ask, "reason", the_reasons[stop->reason]);
+    if (stop->reason == FILM_STOP_BREAKPOINT) {
+        film_ask_number(ask, "breakpoint", stop->breakpoint);
+    }
+    film_ask_close(ask, '}');
+    if (stop->reason == FILM_STOP_UNFINISHED) {
+        char progress[32];
+        film_ask_moment(ask, "next", stop->moment);
+        film_ask_key(ask, "progress");
+        snprintf(progress, sizeof(progress), "%.6f", stop->progress);
+        film_buffer_append_text(ask->out, progress);
+        at = from; /* what is shown stays where it was */
+    }
+    return film_ask_whole_moment(ask, at, film_ask_wants(ask, "locals"), frame);
+}
+
+film_status
+film_answer_move(film_ask *ask)
+{
+    film_moment from, start;
+    const char *how;
+    film_stop stop;
+
+    FILM_TRY(film_ask_get_moment(ask, "m", true, &from));
+    FILM_TRY(film_ask_get_text(ask, "how", true, &how));
+    start = from;
+    if (film_ask_get(ask, "next") != NULL) { /* to be gone on with */
+        FILM_TRY(film_ask_get_moment(ask, "next", false, &start));
+    }
+    FILM_TRY(make_move(ask, how, start, &stop));
+    return film_ask_stopped(ask, from, &stop);
+}

@@ -1,0 +1,146 @@
+/* query_state.h: what the files of film_query share: a request being answered.
+ * Handlers write the members of the answer behind one another; the object's braces and
+ * what every answer has are query.c's.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_QUERY_STATE_H
+#define FILMSTRIP_QUERY_STATE_H
+
+#include "analysis/breakpoints.h"
+#include "analysis/query.h"
+#include "analysis/questions.h"
+#include "analysis/timeline.h"
+#include "base/json.h"
+
+typedef struct film_ask {
+    film_timeline *timeline;
+    film_reader *reader;
+    film_json json; /* the request */
+    film_buffer *out;
+    film_error *error;
+    film_budget budget;
+    bool comma; /* the next member needs one before it */
+} film_ask;
+
+/* --- writing (query_write.c) --- */
+
+void
+film_ask_key(film_ask *ask, const char *key);
+
+void
+film_ask_open(film_ask *ask, const char *key, char bracket);
+
+void
+film_ask_close(film_ask *ask, char bracket);
+
+void
+film_ask_string(film_ask *ask, const char *key, film_text text);
+
+void
+film_ask_words(film_ask *ask, const char *key, const char *text);
+
+void
+film_ask_number(film_ask *ask, const char *key, uint64_t number);
+
+void
+film_ask_bool(film_ask *ask, const char *key, bool is);
+
+void
+film_ask_null(film_ask *ask, const char *key);
+
+/* "thread:event"; null where it is no moment. */
+void
+film_ask_moment(film_ask *ask, const char *key, film_moment moment);
+
+/* A value as it was at the moment. */
+FILM_NODISCARD film_status
+film_ask_value(film_ask *ask, const char *key, film_moment moment,
+               const film_datum *value);
+
+/* "function", "file", "line". */
+void
+film_ask_place(film_ask *ask, uint32_t code, uint32_t line);
+
+/* All of a MOMENT; the variables of the frame with that serial if `locals`. */
+FILM_NODISCARD film_status
+film_ask_whole_moment(film_ask *ask, film_moment moment, bool locals, uint64_t frame);
+
+FILM_NODISCARD film_status
+film_ask_locals(film_ask *ask, film_moment moment, size_t index);
+
+FILM_NODISCARD film_status
+film_ask_written(film_ask *ask, const film_written *written, const char *name);
+
+/* --- reading (query.c) --- */
+
+/* FILM_MISUSE where it is missing or no moment, unless `fallback`: then the first
+ * moment of the recording. */
+FILM_NODISCARD film_status
+film_ask_get_moment(film_ask *ask, const char *key, bool fallback, film_moment *out);
+
+/* The text of a parameter; NULL: it is not there (or null). */
+FILM_NODISCARD film_status
+film_ask_get_text(film_ask *ask, const char *key, bool needed, const char **out);
+
+FILM_NODISCARD film_status
+film_ask_get_number(film_ask *ask, const char *key, uint64_t fallback, uint64_t *out);
+
+bool
+film_ask_get_bool(film_ask *ask, const char *key);
+
+/* A member of the request; NULL: it is not there. */
+const film_json_node *
+film_ask_get(const film_ask *ask, const char *key);
+
+/* Whether "with" names it. */
+bool
+film_ask_wants(film_ask *ask, const char *what);
+
+/* The frame parameter (a serial) as an index of the moment's stack; the innermost
+ * without one. FILM_MISUSE: there is no such frame. */
+FILM_NODISCARD film_status
+film_ask_get_frame(film_ask *ask, film_moment moment, size_t *index, uint64_t *serial);
+
+/* The request's "breakpoints"; the caller owns *out. */
+FILM_NODISCARD film_status
+film_ask_breakpoints(film_ask *ask, film_breakpoints **out, size_t *bad);
+
+/* "stopped" and the moment it is about. */
+FILM_NODISCARD film_status
+film_ask_stopped(film_ask *ask, film_moment from, const film_stop *stop);
+
+/* --- handlers --- */
+
+typedef film_status (*film_answer)(film_ask *ask);
+
+film_status
+film_answer_open(film_ask *ask);
+film_status
+film_answer_moment(film_ask *ask);
+film_status
+film_answer_move(film_ask *ask);
+film_status
+film_answer_threads(film_ask *ask);
+film_status
+film_answer_locals(film_ask *ask);
+film_status
+film_answer_value(film_ask *ask);
+film_status
+film_answer_evaluate(film_ask *ask);
+film_status
+film_answer_source(film_ask *ask);
+film_status
+film_answer_lines(film_ask *ask);
+film_status
+film_answer_breakpoints(film_ask *ask);
+film_status
+film_answer_writes(film_ask *ask);
+film_status
+film_answer_history(film_ask *ask);
+film_status
+film_answer_origin(film_ask *ask);
+film_status
+film_answer_hits(film_ask *ask);
+film_status
+film_answer_first(film_ask *ask);
+
+#endif

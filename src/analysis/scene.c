@@ -1,0 +1,502 @@
+/* scene.c: see scene.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/scene.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "format/keyframe.h"
+#include "format/locals.h"
+#include "format/summary.h"
+#include "reader/reader_state.h"
+
+void
+film_scene_reset(film_scene *scene)
+{
+    film_free(scene->events);
+    film_free(scene->nodes);
+    film_free(scene->extras);
+    film_free(scene->local_offsets);
+    film_buffer_reset(&scene->tokens);
+    film_buffer_reset(&scene->keyframe);
+    memset(scene, 0, sizeof(*scene));
+}
+
+static film_node *
+add_node(film_scene *scene, uint32_t parent)
+{
+    film_node *nodes = film_grow(scene->nodes, &scene->node_capacity,
+                                 scene->node_count + 1, sizeof(*nodes));
+    film_node *node;
+
+    if (nodes == NULL) {
+        return NULL;
+    }
+    scene->nodes = nodes;
+    node = &nodes[scene->node_count++];
+    memset(node, 0, sizeof(*node));
+    node->parent = parent;
+    node->entered = FILM_NO_EVENT;
+    node->offset = FILM_NO_OFFSET;
+    if (parent != 0) {
+        node->depth = nodes[parent - 1].depth + 1;
+        node->parent_last = nodes[parent - 1].last;
+    }
+    return node;
+}
+
+/* While a scene is made: which node a frame that yielded in it last had. */
+typedef struct builder {
+    film_scene *scene;
+    struct {
+        uint64_t serial; /* 0: free */
+        uint32_t node;
+    } *yielded; /* owned; a hash table */
+    size_t size, count;
+    uint32_t top;  /* node + 1 on top */
+    uint64_t mark; /* value ids told so far */
+} builder;
+
+static size_t
+place_of(const builder *build, uint64_t serial)
+{
+    size_t at = (size_t)(serial * 0x9E3779B97F4A7C15u >> 32) & (build->size - 1);
+
+    while (build->yielded[at].serial != 0 && build->yielded[at].serial != serial) {
+        at = (at + 1) & (build->size - 1);
+    }
+    return at;
+}
+
+static bool
+note_yielded(builder *build, uint64_t serial, uint32_t node)
+{
+    builder old = *build;
+    size_t at;
+
+    if ((build->count + 1) * 2 > build->size) {
+        build->size = old.size == 0 ? 64 : old.size * 2;
+        build->yielded = film_alloc_array(build->size, sizeof(*build->yielded));
+        if (build->yielded == NULL) {
+            *build = old;
+            return false;
+        }
+        for (size_t i = 0; i < old.size; i++) {
+            if (old.yielded[i].serial != 0) {
+                build->yielded[place_of(build, old.yielded[i].serial)] = old.yielded[i];
+            }
+        }
+        film_free(old.yielded);
+    }
+    at = place_of(build, serial);
+    build->count += build->yielded[at].serial == 0;
+    build->yielded[at].serial = serial;
+    build->yielded[at].node = node;
+    return true;
+}
+
+static uint32_t
+yielded_node(const builder *build, uint64_t serial)
+{
+    return build->size == 0 ? 0 : build->yielded[place_of(build, serial)].node;
+}
+
+/* Rarely asked for. */
+static uint32_t
+last_node_of(const film_scene *scene, uint64_t serial)
+{
+    for (size_t i = scene->node_count; i > 0; i--) {
+        if (scene->nodes[i - 1].serial == serial) {
+            return (uint32_t)i;
+        }
+    }
+    return 0;
+}
+
+static bool
+add_open_frame(film_scene *scene, const film_frame *frame, uint32_t *top)
+{
+    film_node *node = add_node(scene, *top);
+
+    if (node == NULL) {
+        return false;
+    }
+    node->serial = frame->serial;
+    node->code = frame->code;
+    node->site = frame->site;
+    node->offset = frame->offset;
+    node->home_chunk = frame->home_chunk;
+    node->home_index = frame->home_index;
+    node->call_event = frame->call_event;
+    node->adopted = frame->adopted;
+    *top = (uint32_t)scene->node_count;
+    return true;
+}
+
+/* The frames that are open when it begins. */
+static bool
+add_start(film_scene *scene, const film_cursor *cursor)
+{
+    size_t depth;
+    const film_frame *frames = film_cursor_stack(cursor, &depth);
+
+    for (size_t i = 0; i < depth; i++) {
+        if (!add_open_frame(scene, &frames[i], &scene->start_top)) {
+            return false;
+        }
+        scene->nodes[scene->node_count - 1].opened = true;
+    }
+    return true;
+}
+
+/* The stack was adjusted: nodes for what is different from the tree. */
+static bool
+follow_stack(film_scene *scene, const film_frame *frames, size_t depth, uint32_t *top)
+{
+    uint32_t at = *top, reach = 0;
+    size_t same = 0;
+
+    while (at != 0 && scene->nodes[at - 1].depth >= depth) {
+        at = scene->nodes[at - 1].parent;
+    }
+    /* From the deepest of the nodes down to the root, the last difference counts. */
+    reach = at;
+    same = at == 0 ? 0 : scene->nodes[at - 1].depth + (size_t)1;
+    for (uint32_t node = at; node != 0; node = scene->nodes[node - 1].parent) {
+        if (scene->nodes[node - 1].serial !=
+            frames[scene->nodes[node - 1].depth].serial) {
+            reach = scene->nodes[node - 1].parent;
+            same = scene->nodes[node - 1].depth;
+        }
+    }
+    *top = reach;
+    for (size_t i = same; i < depth; i++) {
+        uint32_t before = last_node_of(scene, frames[i].serial);
+        if (!add_open_frame(scene, &frames[i], top)) {
+            return false;
+        }
+        scene->nodes[*top - 1].before = before;
+    }
+    return true;
+}
+
+static void
+note_mark(const film_event *from, uint64_t *mark)
+{
+    film_input input = film_input_of(from->tokens, from->tokens_length);
+
+    for (uint32_t i = 0; i < from->token_count && !input.failed; i++) {
+        film_token token = film_token_decode(&input);
+        if ((token.kind == FILM_TOKEN_VALUE || token.kind == FILM_TOKEN_OBJECT) &&
+            token.value >= *mark) {
+            *mark = token.value + 1;
+        }
+    }
+}
+
+static bool
+is_common(uint8_t kind)
+{
+    return kind == FILM_KIND_CALL || kind == FILM_KIND_RETURN ||
+           kind == FILM_KIND_YIELD || kind == FILM_KIND_RESUME ||
+           kind == FILM_KIND_LINE || kind == FILM_KIND_SET || kind == FILM_KIND_DELETE;
+}
+
+static bool
+keep_extra(film_scene *scene, const film_event *from, film_scene_event *event)
+{
+    film_scene_extra *extras = film_grow(scene->extras, &scene->extra_capacity,
+                                         scene->extra_count + 1, sizeof(*extras));
+
+    if (extras == NULL) {
+        return false;
+    }
+    scene->extras = extras;
+    extras[scene->extra_count] =
+        (film_scene_extra){.count = from->count,
+                           .value = from->value,
+                           .length_before = from->length_before,
+                           .text = from->text,
+                           .cut = from->cut,
+                           .frameless = from->frame == 0};
+    event->extra = (uint32_t)++scene->extra_count;
+    return true;
+}
+
+static bool
+enters(uint8_t kind)
+{
+    return kind == FILM_KIND_CALL || kind == FILM_KIND_RESUME ||
+           kind == FILM_KIND_THROW;
+}
+
+static bool
+leaves(uint8_t kind)
+{
+    return kind == FILM_KIND_RETURN || kind == FILM_KIND_YIELD ||
+           kind == FILM_KIND_UNWIND;
+}
+
+/* The new frame of a call or resume. */
+static bool
+enter_node(builder *build, const film_event *from, const film_frame *frame,
+           uint32_t index)
+{
+    film_scene *scene = build->scene;
+    uint32_t before =
+        from->kind == FILM_KIND_CALL ? 0 : yielded_node(build, from->frame);
+    film_node *node = add_node(scene, build->top);
+
+    if (node == NULL) {
+        return false;
+    }
+    node->serial = from->frame;
+    node->code = from->code;
+    node->site = frame->site;
+    node->before = before;
+    node->entered = index;
+    node->call_event = from->number;
+    build->top = (uint32_t)scene->node_count;
+    return true;
+}
+
+/* Brings the tree to the stack as it was before the event itself, behind adjustments.
+ */
+static bool
+catch_up(builder *build, const film_cursor *cursor, const film_event *from)
+{
+    film_scene *scene = build->scene;
+    size_t depth, expected;
+    const film_frame *frames = film_cursor_stack(cursor, &depth);
+    size_t before = enters(from->kind) ? depth - 1 : depth + leaves(from->kind);
+    const film_node *top = build->top == 0 ? NULL : &scene->nodes[build->top - 1];
+    const film_frame *closed = film_cursor_closed(cursor);
+    uint32_t earlier;
+
+    expected = top == NULL ? 0 : top->depth + (size_t)1;
+    if (leaves(from->kind)) {
+        if (expected == before && top != NULL && top->serial == from->frame) {
+            return true;
+        }
+        if (!follow_stack(scene, frames, depth, &build->top)) {
+            return false;
+        }
+        if (closed == NULL) {
+            return true;
+        }
+        earlier = last_node_of(scene, closed->serial);
+        if (!add_open_frame(scene, closed, &build->top)) {
+            return false;
+        }
+        scene->nodes[build->top - 1].before = earlier;
+        return true;
+    }
+    if (expected == before &&
+        (top == NULL || top->serial == frames[before - 1].serial)) {
+        return true;
+    }
+    return follow_stack(scene, frames, before, &build->top);
+}
+
+/* Keeps an event; build->top is the node on top before it, and then behind it. */
+static bool
+keep(builder *build, const film_cursor *cursor, const film_event *from)
+{
+    film_scene *scene = build->scene;
+    uint32_t index = (uint32_t)(from->number - scene->first);
+    film_scene_event *event = &scene->events[index];
+    size_t depth;
+    const film_frame *frames = film_cursor_stack(cursor, &depth);
+
+    if (!catch_up(build, cursor, from) ||
+        (enters(from->kind) && !enter_node(build, from, &frames[depth - 1], index))) {
+        return false;
+    }
+    event->time_ns = from->time_ns;
+    event->kind = from->kind;
+    event->form = from->form;
+    event->offset = from->offset;
+    event->number = from->form == FILM_SET_LOCAL ? from->slot : from->name;
+    event->node = build->top;
+    event->tokens = (uint32_t)scene->tokens.length;
+    if (from->tokens_length <= UINT16_MAX && from->token_count <= UINT16_MAX) {
+        event->tokens_length = (uint16_t)from->tokens_length;
+        event->token_count = (uint16_t)from->token_count;
+        film_buffer_append(&scene->tokens, from->tokens, from->tokens_length);
+        note_mark(from, &build->mark);
+    }
+    event->mark = (uint32_t)(build->mark - scene->watermark);
+    if (!is_common(from->kind) && !keep_extra(scene, from, event)) {
+        return false;
+    }
+    if (build->top != 0) {
+        film_node *node = &scene->nodes[build->top - 1];
+        uint32_t number = build->top;
+        event->previous = (uint16_t)node->last;
+        node->last = index + 1;
+        if (leaves(from->kind)) {
+            build->top = node->parent;
+        }
+        if (from->kind == FILM_KIND_YIELD) {
+            return note_yielded(build, node->serial, number);
+        }
+    }
+    return true;
+}
+
+/* Reads the events of the block; those that are lost stay of no kind. */
+static film_status
+read_events(film_scene *scene, film_cursor *cursor, uint64_t end, film_error *error)
+{
+    const film_event *event;
+    builder build = {.scene = scene, .top = scene->start_top, .mark = scene->watermark};
+    uint64_t last_time = 0;
+    film_status status = FILM_OK;
+
+    while (status == FILM_OK) {
+        status = film_cursor_next(cursor, &event, error);
+        if (status != FILM_OK || event->number >= end) {
+            break;
+        }
+        if (event->number < scene->first) { /* damage that began before the block */
+            continue;
+        }
+        if (!keep(&build, cursor, event) || scene->tokens.failed) {
+            film_free(build.yielded);
+            return film_fail(error, FILM_NO_MEMORY, "memory ran out");
+        }
+        scene->count = (uint32_t)(event->number - scene->first) + 1;
+    }
+    film_free(build.yielded);
+    if (status != FILM_OK && status != FILM_END) {
+        return status;
+    }
+    for (uint32_t i = 0; i < scene->count; i++) {
+        film_scene_event *kept = &scene->events[i];
+        if (kept->kind == FILM_KIND_NONE) {
+            kept->time_ns = last_time;
+        }
+        last_time = kept->time_ns;
+    }
+    scene->end_top = build.top;
+    return scene->count == 0 ? FILM_END : FILM_OK;
+}
+
+static void
+read_keyframe(film_reader *reader, film_scene *scene)
+{
+    const uint8_t *summary;
+    size_t length;
+    film_input body;
+
+    if (film_reader_raw_keyframe(reader, scene->thread, scene->block,
+                                 &scene->keyframe) != FILM_OK) {
+        film_buffer_clear(&scene->keyframe);
+        return;
+    }
+    body = film_input_of(scene->keyframe.data, scene->keyframe.length);
+    for (unsigned i = 0; i < 4; i++) { /* event, tick, next and last serial */
+        film_input_varint(&body);
+    }
+    scene->task = film_input_varint(&body);
+    scene->task_name = film_input_varint32(&body);
+    scene->has_locals =
+        film_keyframe_section(scene->keyframe.data, scene->keyframe.length,
+                              FILM_KEYFRAME_LOCALS, &body) == FILM_OK;
+    summary = film_loader_summary(&reader->loader, &length);
+    if (film_summary_section(summary, length, FILM_SECTION_MARKS, &body) == FILM_OK) {
+        uint64_t watermark = film_input_varint(&body);
+        scene->has_watermark = !body.failed;
+        scene->watermark = body.failed ? scene->watermark : watermark;
+    }
+}
+
+film_status
+film_scene_read(film_reader *reader, uint32_t thread, uint64_t block, film_scene *scene,
+                film_error *error)
+{
+    const film_track *track = film_tracks_find(&reader->tracks, thread);
+    uint64_t end = (block + 1) << FILM_CHUNK_SHIFT;
+    film_cursor *cursor;
+    film_status status;
+
+    memset(scene, 0, sizeof(*scene));
+    scene->thread = thread;
+    scene->block = block;
+    scene->first = block << FILM_CHUNK_SHIFT;
+    if (track == NULL || scene->first >= track->info.end_event) {
+        return FILM_END;
+    }
+    if (scene->first < track->info.first_event) {
+        scene->first = track->info.first_event;
+    }
+    if (scene->first >= end) {
+        return FILM_END;
+    }
+    scene->events =
+        film_alloc_array((size_t)(end - scene->first), sizeof(*scene->events));
+    if (scene->events == NULL) {
+        return film_fail(error, FILM_NO_MEMORY, "memory ran out");
+    }
+    read_keyframe(reader, scene);
+    status = film_cursor_open(reader, thread, scene->first, &cursor, error);
+    if (status == FILM_OK) {
+        status = add_start(scene, cursor)
+                     ? read_events(scene, cursor, end, error)
+                     : film_fail(error, FILM_NO_MEMORY, "memory ran out");
+        film_cursor_close(cursor);
+    }
+    if (status == FILM_OK) {
+        scene->bytes = (size_t)(end - scene->first) * sizeof(*scene->events) +
+                       scene->node_capacity * sizeof(*scene->nodes) +
+                       scene->extra_capacity * sizeof(*scene->extras) +
+                       scene->tokens.capacity + scene->keyframe.capacity;
+    }
+    else {
+        film_scene_reset(scene);
+    }
+    return status;
+}
+
+void
+film_scene_event_of(const film_scene *scene, uint32_t index, film_event *event)
+{
+    const film_scene_event *kept = &scene->events[index];
+    const film_scene_extra *extra =
+        kept->extra == 0 ? NULL : &scene->extras[kept->extra - 1];
+
+    memset(event, 0, sizeof(*event));
+    event->number = scene->first + index;
+    event->time_ns = kept->time_ns;
+    event->thread = scene->thread;
+    event->kind = kept->kind;
+    event->form = kept->form;
+    event->offset = kept->offset;
+    event->code = event->caller_code = FILM_NO_CODE;
+    event->caller_offset = FILM_NO_OFFSET;
+    event->length_before = -1;
+    event->tokens =
+        scene->tokens.data == NULL ? NULL : scene->tokens.data + kept->tokens;
+    event->tokens_length = kept->tokens_length;
+    event->token_count = kept->token_count;
+    if (kept->kind == FILM_KIND_SET || kept->kind == FILM_KIND_DELETE) {
+        *(kept->form == FILM_SET_LOCAL ? &event->slot : &event->name) = kept->number;
+    }
+    if (extra != NULL) {
+        event->count = extra->count;
+        event->value = extra->value;
+        event->length_before = extra->length_before;
+        event->text = extra->text;
+        event->cut = extra->cut;
+    }
+    if (kept->node != 0 && (extra == NULL || !extra->frameless)) {
+        const film_node *node = &scene->nodes[kept->node - 1];
+        event->frame = node->serial;
+        event->code = node->code;
+        event->depth = node->depth;
+        if (enters(kept->kind) && node->parent != 0) {
+            event->caller_code = scene->nodes[node->parent - 1].code;
+            event->caller_offset = node->site == 0 ? FILM_NO_OFFSET : node->site - 1;
+        }
+    }
+}

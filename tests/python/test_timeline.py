@@ -1,0 +1,574 @@
+"""Time travel from Python: moments, movement, questions, expressions, breakpoints."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from conftest import clean_environment
+
+PROGRAM = """\
+import threading
+
+
+class Account:
+    def __init__(self, owner, money):
+        self.owner = owner
+        self.money = money
+
+    def pay(self, amount):
+        if amount > self.money:
+            raise ValueError("too much")
+        self.money = self.money - amount
+        return self.money
+
+
+def numbers(count):
+    total = 0
+    for number in range(count):
+        total += number
+        yield total
+
+
+def work(account, steps):
+    seen = []
+    table = {}
+    for step in range(steps):
+        left = account.pay(step)
+        seen.append(left)
+        table[step] = left
+    for value in numbers(3):
+        seen.append(value)
+    del table[0]
+    return sum(seen)
+
+
+def side(box):
+    box.append("side")
+
+
+def main():
+    account = Account("Ada", 10)
+    result = work(account, 4)
+    box = []
+    thread = threading.Thread(target=side, args=(box,))
+    thread.start()
+    thread.join()
+    after = len(box)
+    try:
+        account.pay(100)
+    except ValueError as error:
+        problem = str(error)
+    return result + after
+
+
+LIMIT = 3
+RESULT = main()
+"""
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    folder = tmp_path_factory.mktemp("timeline")
+    (folder / "bank.py").write_text(PROGRAM)
+    subprocess.run(
+        [sys.executable, "-m", "filmstrip", "run", "--level", "values", "bank.py"],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        env=clean_environment(),
+        timeout=60,
+    )
+    return folder / "bank.film"
+
+
+def line_of(text: str) -> int:
+    return next(n for n, line in enumerate(PROGRAM.splitlines(), 1) if text in line)
+
+
+@pytest.fixture
+def ask(recording: pathlib.Path) -> Callable[[str], Any]:
+    """Runs code with `film` open in a child; what it leaves in `out`."""
+
+    def run(code: str) -> Any:
+        script = (
+            "import filmstrip, json\n"
+            f"film = filmstrip.open({os.fspath(recording)!r})\n"
+            + textwrap.dedent(code)
+            + "\nprint(json.dumps(out))\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env=clean_environment(),
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return run
+
+
+def test_a_moment_tells_stack_and_variables(ask: Callable[[str], Any]) -> None:
+    line = line_of("self.money = self.money - amount")
+    out = ask(f"""
+        moment = film.at(hit=("bank.py", {line}, 3))
+        frames = [(frame.function, frame.line) for frame in moment.stack]
+        values = {{name: value.text for name, value in moment.stack[-2].locals.items()}}
+        out = [frames, values, moment.locals["amount"].text, repr(moment)]
+    """)
+    frames, values, amount, told = out
+    assert [name for name, _ in frames] == [
+        "__main__.<module>",
+        "__main__.main",
+        "__main__.work",
+        "__main__.Account.pay",
+    ]
+    assert frames[-1][1] == line
+    assert frames[-2][1] == line_of("left = account.pay(step)")
+    assert values["seen"] == "[10, 9]"
+    assert values["table"] == "{0: 10, 1: 9}"
+    assert values["left"] == "9" and values["step"] == "2"
+    assert amount == "2"
+    assert f"bank.py:{line}" in told
+
+
+def test_objects_are_as_they_were(ask: Callable[[str], Any]) -> None:
+    line = line_of("self.money = self.money - amount")
+    out = ask(f"""
+        out = []
+        for n in (1, 2, 3, 4):
+            moment = film.at(hit=("bank.py", {line}, n))
+            self = moment.locals["self"]
+            out.append({{name: value.text for name, value in self.items()}})
+    """)
+    assert [one["money"] for one in out] == ["10", "10", "9", "7"]
+    assert {one["owner"] for one in out} == {"'Ada'"}
+
+
+def test_step_and_back_are_inverses(ask: Callable[[str], Any]) -> None:
+    out = ask("""
+        moment = film.at()
+        met = [moment]
+        while (after := moment.step()) is not None:
+            assert after.back() == moment
+            met.append(after)
+            moment = after
+        out = [len(met), met == [film.at(event=n) for n in range(len(met))],
+               moment == film.end, met[0].back() is None]
+    """)
+    assert out[0] > 100 and out[1:] == [True, True, True]
+
+
+def test_lines_next_and_out(ask: Callable[[str], Any]) -> None:
+    begin = line_of("account = Account")
+    out = ask(f"""
+        moment = film.at(hit=("bank.py", {begin}, 1))
+        into = moment.line()
+        over = moment.next()
+        out = [into.lineno, into.function, into.out().lineno, over.lineno,
+               over.back_next() == moment, into.back_out() == moment,
+               into.call().kind, into.returned().kind, into.back_line() == moment]
+    """)
+    inside = line_of("self.owner = owner")
+    assert out[:2] == [inside, "__main__.Account.__init__"]
+    assert out[2] == out[3] == begin + 1
+    assert out[4:] == [True, True, "call", "return", True]
+
+
+def test_next_over_a_yield_stays_in_the_generator(ask: Callable[[str], Any]) -> None:
+    line = line_of("yield total")
+    out = ask(f"""
+        moment = film.at(hit=("bank.py", {line}, 1))
+        after = moment.next()
+        last = film.at(hit=("bank.py", {line}, 3)).next().next()
+        out = [after.lineno, after.function, after.locals["total"].text,
+               last.function, moment.out().function]
+    """)
+    assert out[:3] == [line_of("for number in range"), "__main__.numbers", "0"]
+    assert out[3:] == ["__main__.work", "__main__.work"]
+
+
+def test_writes_and_history(ask: Callable[[str], Any]) -> None:
+    line = line_of("return sum(seen)")
+    out = ask(f"""
+        moment = film.at(hit=("bank.py", {line}, 1))
+        out = []
+        for name in ("left", "account.money", "table[2]", "steps", "__main__:LIMIT",
+                     "seen[1]", "seen[-1]"):
+            write = film.last_write(name, before=moment)
+            out.append(None if write is None else [write.line, write.value.text])
+        later = film.next_write("account.money", after=film.at(event=5).move(
+            "hit", file="bank.py", line={line_of("left = account.pay")}, n=2))
+        out.append([write.value.text for write in film.history("left")])
+        out.append([write.value.text for write in film.history("work:step")])
+        out.append([write.value.text for write in film.history("self.money",
+                    film.at(hit=("bank.py", {line_of("return self.money")}, 1)))])
+        out.append(film.last_write("nothing", before=moment) if False else None)
+    """)
+    paid = line_of("self.money = self.money - amount")
+    assert out[0] == [line_of("left = account.pay"), "4"]
+    assert out[1] == [paid, "4"]
+    assert out[2] == [line_of("table[step] = left"), "7"]
+    assert out[3] == [line_of("def work"), "4"]
+    assert out[4] == [line_of("LIMIT = 3"), "3"]
+    assert out[5] == [line_of("seen.append(left)"), "9"]
+    assert out[6] == [line_of("seen.append(value)"), "3"]
+    out = out[2:]
+    assert out[5] == ["10", "9", "7", "4"]
+    assert out[6] == ["0", "1", "2", "3"]
+    assert out[7] == ["10", "10", "9", "7", "4"]
+
+
+def test_origin(ask: Callable[[str], Any]) -> None:
+    line = line_of("seen.append(left)")
+    out = ask(f"""
+        moment = film.at(hit=("bank.py", {line}, 3))
+        out = film.origin("left", moment, depth=3)
+    """)
+    assert out["line"] == line_of("left = account.pay") and out["value"]["text"] == "7"
+    reads = {read["name"]: read for read in out["reads"]}
+    assert reads["step"]["value"]["text"] == "2"
+    returned = reads["pay()"]
+    assert returned["kind"] == "return" and returned["value"]["text"] == "7"
+    deeper = {read["name"]: read for read in returned["origin"]["reads"]}
+    assert deeper["self.money"]["value"]["text"] == "7"
+
+
+def test_hits_conditions_and_expressions(ask: Callable[[str], Any]) -> None:
+    line = line_of("seen.append(left)")
+    out = ask(f"""
+        rows = film.hits("bank.py", {line}, ["step", "left * 2", "seen[-1]", "zzz"])
+        first = film.at(hit=("bank.py", {line}, 1))
+        out = [[values for _, values in rows],
+               [values for _, values in
+                film.hits("bank.py", {line}, ["step"], where="left < 9")],
+               film.first("left < 9", first).locals["step"].text,
+               first.evaluate("account.owner + '!'").text,
+               first.evaluate("len(seen) == 0 and type(account) == 'Account'").text]
+        try:
+            first.evaluate("account.secret_thing")
+        except filmstrip.NotRecorded as error:
+            out.append(str(error))
+        try:
+            first.evaluate("print(1)")
+        except ValueError as error:
+            out.append(str(error))
+    """)
+    assert out[0] == [
+        ["0", "20", None, None],
+        ["1", "18", "10", None],
+        ["2", "14", "9", None],
+        ["3", "8", "7", None],
+    ]
+    assert out[1] == [["2"], ["3"]]
+    assert out[2:5] == ["2", "'Ada!'", "True"]
+    assert "was not recorded" in out[5] and "no code is run" in out[6]
+
+
+def test_breakpoints_both_ways(ask: Callable[[str], Any]) -> None:
+    line = line_of("seen.append(left)")
+    out = ask(f"""
+        start, end = film.at(), film.end
+        at = {{"kind": "line", "file": "bank.py", "line": {line}}}
+        def step(moment): return None if moment is None else moment.locals["step"].text
+        out = [step(start.run(at)), step(end.run_back(at)),
+               step(start.run({{**at, "condition": "left == 7"}})),
+               step(end.run_back({{**at, "condition": "left > 8"}})),
+               step(start.run({{**at, "hit": "2"}})), step(end.run_back({{**at, "hit": "2"}})),
+               step(end.run_back({{**at, "hit": "%2"}})),
+               start.run({{"kind": "function", "function": "numbers"}}).function,
+               start.run({{"kind": "raised"}}).lineno, end.run_back({{"kind": "raised"}}).lineno,
+               start.run({{"kind": "uncaught"}}),
+               end.run_back({{"kind": "variable", "function": "work", "name": "left"}})
+                  .locals["left"].text,
+               end.run_back({{"kind": "attribute", "name": "money"}}).locals["amount"].text]
+        told = film.query(q="move", m=start.m, how="continue",
+                          breakpoints=[{{**at, "log": "step {{step}} left {{left}}"}}])
+        out.append([entry["text"] for entry in told["log"]])
+        out.append(told["stopped"]["reason"])
+    """)
+    raised = line_of("raise ValueError")
+    assert out[:7] == ["0", "3", "2", "1", "1", "1", "3"]
+    assert out[7:13] == ["__main__.numbers", raised, raised, None, "4", "3"]
+    assert out[13] == [f"step {n} left {left}" for n, left in enumerate((10, 9, 7, 4))]
+    assert out[14] == "end"
+
+
+def test_threads_and_time(ask: Callable[[str], Any]) -> None:
+    line = line_of('box.append("side")')
+    out = ask(f"""
+        other = next(info.id for info in film.threads if info.id != 1)
+        moment = film.at(thread=other).run(
+            {{"kind": "line", "file": "bank.py", "line": {line}}})
+        main = moment.threads[1]
+        before = main.stack[-1].locals["box"].text
+        after = film.at(hit=("bank.py", {line_of("after = len(box)")}, 1))
+        out = [main.lineno, before, moment.locals["box"].text,
+               after.stack[-1].locals["box"].text,
+               film.at(time_ns=moment.time_ns, thread=other).time_ns <= moment.time_ns,
+               film.at(fraction=0).m, film.at(fraction=1) == film.end]
+    """)
+    assert out[0] in (line_of("thread.start()"), line_of("thread.join()"))
+    assert out[1:4] == ["[]", "[]", "['side']"]
+    assert out[4:] == [True, "1:0", True]
+
+
+def test_what_cannot_be_asked_is_said(ask: Callable[[str], Any]) -> None:
+    out = ask("""
+        def why(**request):
+            return json.loads(film._reader.query(json.dumps(request)))["error"]
+        out = [why(q="nothing"), why(q="moment", m="x"), why(q="moment", m="9:1"),
+               why(q="moment", m="1:99999999"), why(q="move", m="1:5", how="up"),
+               why(q="evaluate", m="1:20", expression="1 +"), why(nothing=1),
+               why(q="locals", m="1:20", frame=77),
+               why(q="move", m="1:5", how="continue", breakpoints=[{"kind": "line"}])]
+        for text in ("", "[", "[]", "{}", '{"q": 5}', '{"q"', "nul", '{"q": "\\\\ud800"}',
+                     "[" * 5000, '{"q": "moment", "m": 5}', "\\x00"):
+            answer = json.loads(film._reader.query(text))
+            assert "error" in answer, text
+    """)
+    assert all(one["code"] in ("misuse", "end") and one["message"] for one in out)
+
+
+def test_a_recording_of_calls_only(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "bank.py").write_text(PROGRAM)
+    run = [sys.executable, "-m", "filmstrip", "run", "--level", "calls", "bank.py"]
+    subprocess.run(run, cwd=tmp_path, check=True, env=clean_environment(), timeout=60)
+    script = """
+import filmstrip
+film = filmstrip.open("bank.film")
+moment = film.at()
+kinds = []
+while (moment := moment.line()) is not None:
+    kinds.append(moment.kind)
+print(len(kinds) > 20, "line" in kinds, dict(film.end.locals))
+try:
+    film.at(event=10).evaluate("x")
+except (filmstrip.NotRecorded, ValueError) as error:
+    print("said")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=clean_environment(),
+    )
+    assert done.stdout.split("\n")[:2] == ["True False {}", "said"], done.stderr
+
+
+KILLED = """\
+import os, signal
+
+
+def source():
+    number = 40
+    while True:
+        number += 1
+        yield number
+
+
+def inner(limit):
+    kept = []
+    for turn in range(limit):
+        kept.append(turn)
+        if turn == limit - 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def main():
+    table = {"first": 1}
+    numbers = source()
+    one = next(numbers)
+    for turn in range(9000):
+        last = turn
+    table["second"] = next(numbers)
+    inner(5)
+
+
+main()
+"""
+
+
+def test_a_recording_whose_process_was_killed(tmp_path: pathlib.Path) -> None:
+    """What lies in windows, behind the last chunk, is part of the timeline."""
+    (tmp_path / "killed.py").write_text(KILLED)
+    run = [sys.executable, "-m", "filmstrip", "run", "--level", "values", "killed.py"]
+    subprocess.run(run, cwd=tmp_path, env=clean_environment(), timeout=60)
+    script = """
+import filmstrip, json
+film = filmstrip.open("killed.film")
+end = film.end
+frames = [{name: value.text for name, value in frame.locals.items()}
+          for frame in end.stack]
+line = film.end.run_back({"kind": "line", "file": "killed.py", "line": 7})
+print(json.dumps([film.info.ending, frames[1:], line.locals["number"].text,
+                  film.last_write("kept[2]", end).value.text,
+                  film.last_write("limit", end).argument, film.info.events]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=clean_environment(),
+    )
+    assert done.returncode == 0, done.stderr
+    ending, frames, number, item, argument, events = json.loads(done.stdout)
+    assert ending == "died" and events > 20_000
+    assert frames[0]["table"] == "{'first': 1, 'second': 42}"
+    assert frames[0]["one"] == "41" and frames[0]["last"] == "8999"
+    assert frames[1] == {"limit": "5", "kept": "[0, 1, 2, 3, 4]", "turn": "4"}
+    assert (number, item, argument) == ("41", "2", True)
+
+
+def test_a_scrubbed_recording(recording: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """Keyframes of a scrubbed film tell no variables: chunks before are looked at."""
+    (tmp_path / "killed.py").write_text(KILLED.replace("os.kill", "print"))
+    program = [sys.executable, "-m", "filmstrip"]
+    environment = clean_environment()
+    subprocess.run(
+        [*program, "run", "--level", "values", "killed.py"],
+        cwd=tmp_path,
+        env=environment,
+        timeout=60,
+        capture_output=True,
+        check=True,
+    )
+    subprocess.run(
+        [*program, "scrub", "killed.film", "clean.film", "--name", "one"],
+        cwd=tmp_path,
+        env=environment,
+        timeout=60,
+        capture_output=True,
+        check=True,
+    )
+    script = """
+import filmstrip, json
+film = filmstrip.open("clean.film")
+moment = film.end.run_back({"kind": "line", "file": "killed.py", "line": 13})
+values = {name: value.text for name, value in moment.stack[1].locals.items()}
+print(json.dumps([values, "41" in str(film.query(q="locals", m=moment.m))]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    values, leaked = json.loads(done.stdout)
+    assert values["table"] == "{'first': 1, 'second': 42}" and values["last"] == "8999"
+    assert "41" not in values["one"] and not leaked
+
+
+def test_variables_of_outer_functions(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "cells.py").write_text(
+        textwrap.dedent("""\
+            def outer(start):
+                base = start * 10
+
+                def inner(more):
+                    seen = base + more
+                    return seen
+
+                return inner(1) + inner(2)
+
+
+            outer(4)
+            """)
+    )
+    run = [sys.executable, "-m", "filmstrip", "run", "--level", "values", "cells.py"]
+    subprocess.run(run, cwd=tmp_path, env=clean_environment(), timeout=60, check=True)
+    script = """
+import filmstrip, json
+film = filmstrip.open("cells.film")
+moment = film.at(hit=("cells.py", 6, 2))
+told = film.query(q="locals", m=moment.m)["locals"]
+print(json.dumps([{v["name"]: v["value"]["text"] for v in told},
+                  moment.evaluate("base * 2").text,
+                  [v.get("shared", False) for v in told if v["name"] == "base"]]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=clean_environment(),
+    )
+    assert done.returncode == 0, done.stderr
+    values, twice, shared = json.loads(done.stdout)
+    assert values == {"more": "2", "seen": "42", "base": "40"}
+    assert (twice, shared) == ("80", [True])
+
+
+def test_next_over_an_await(tmp_path: pathlib.Path) -> None:
+    """Other tasks run in between; the next line is the frame's own, both ways."""
+    (tmp_path / "tasks.py").write_text(
+        textwrap.dedent("""\
+            import asyncio
+
+
+            async def fetch(name, delay):
+                await asyncio.sleep(delay)
+                return name * 2
+
+
+            async def worker(name):
+                first = await fetch(name, 0.01)
+                second = await fetch(first, 0.005)
+                return second
+
+
+            async def main():
+                return await asyncio.gather(worker("a"), worker("b"))
+
+
+            print(asyncio.run(main()))
+            """)
+    )
+    run = [sys.executable, "-m", "filmstrip", "run", "--level", "values", "tasks.py"]
+    subprocess.run(run, cwd=tmp_path, env=clean_environment(), timeout=60, check=True)
+    script = """
+import filmstrip, json
+film = filmstrip.open("tasks.film")
+out = []
+for n in (1, 2):
+    moment = film.at(hit=("tasks.py", 10, n))
+    name = moment.locals["name"].text
+    one, two = moment.next(), moment.next().next()
+    inside = moment.line()
+    out.append([name, one.lineno, one.locals["name"].text, one.locals["first"].text,
+                two.lineno, two.locals["second"].text, two.back_next() == one,
+                one.back_next() == moment, inside.function, inside.next().lineno])
+print(json.dumps(out))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=clean_environment(),
+    )
+    assert done.returncode == 0, done.stderr
+    for told, name in zip(json.loads(done.stdout), "ab", strict=True):
+        assert told == [
+            *(repr(name), 11, repr(name), repr(name * 2), 12, repr(name * 4)),
+            *(True, True, "__main__.fetch", 6),
+        ]
