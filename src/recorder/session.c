@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -23,6 +24,10 @@
 #define TEXT_BYTES 256u
 #define ITEMS 32u
 #define ITEM_DEPTH 3u
+
+/* Address space there must be at the start, for windows and tables and for the program
+ * beside them: where a limit leaves less, the program would be the one that fails. */
+#define ROOM_BYTES ((size_t)8 << 20)
 
 static const _Atomic(uint64_t) no_floor;
 
@@ -271,6 +276,19 @@ prepare_process(void)
     return session->name_key != NULL && session->file_key != NULL;
 }
 
+static bool
+has_room(void)
+{
+    void *room = mmap(NULL, ROOM_BYTES, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (room == MAP_FAILED) {
+        return false;
+    }
+    (void)munmap(room, ROOM_BYTES);
+    return true;
+}
+
 bool
 film_session_start(film_session_options *options)
 {
@@ -281,6 +299,12 @@ film_session_start(film_session_options *options)
     if (film_session_is_active()) {
         PyErr_Format(PyExc_RuntimeError, "a recording is already being written to %s",
                      film_session_path());
+        film_session_options_reset(options);
+        return false;
+    }
+    if (!has_room()) {
+        PyErr_Format(PyExc_MemoryError,
+                     "cannot record to %s: too little memory is left", options->path);
         film_session_options_reset(options);
         return false;
     }
