@@ -66,15 +66,17 @@ hook(void)
     film_the_seen_free = on_free;
 }
 
-/* True when a block that is freed now is seen by us. */
-static bool
+/* Whether a block that is freed now is seen by us. */
+typedef enum reach { UNSEEN, SEEN, NO_MEMORY } reach;
+
+static reach
 probe(void)
 {
     void *block = PyObject_Malloc(PROBE_BYTES);
     uint8_t *count;
 
     if (block == NULL) {
-        return false;
+        return NO_MEMORY;
     }
     count = &film_the_watched[watched_place(block)];
     the_probe = block;
@@ -83,15 +85,15 @@ probe(void)
     /* A count too high only costs a look. */
     if (the_probe != NULL) {
         the_probe = NULL;
-        return false;
+        return UNSEEN;
     }
-    return true;
+    return SEEN;
 }
 
 bool
 film_deaths_check(void)
 {
-    if (the_listener == NULL || !probe()) {
+    if (the_listener == NULL || probe() != SEEN) {
         return false;
     }
     film_the_seen_free = film_object_allocator_free();
@@ -154,8 +156,19 @@ film_deaths_begin(film_death *on_death)
     }
     memset(film_the_watched, 0, sizeof(film_the_watched));
     the_listener = on_death;
-    if (the_old_free == NULL || !film_deaths_check()) {
+    if (the_old_free == NULL) {
         hook();
+        return the_heap_dealloc != NULL;
+    }
+    switch (probe()) {
+    case SEEN:
+        film_the_seen_free = film_object_allocator_free();
+        break;
+    case UNSEEN:
+        hook();
+        break;
+    case NO_MEMORY:
+        break; /* it may lie under another one: hooked twice it would call itself */
     }
     return the_heap_dealloc != NULL;
 }
