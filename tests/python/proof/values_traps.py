@@ -655,4 +655,63 @@ TRAPS = {
             return b, e
         g([1])
         """,
+    "deleted_and_made_anew": """
+        class Slotted:
+            __slots__ = ("items",)
+        class Plain: pass
+        def attributes():
+            p = Slotted(); p.items = []
+            del p.items; p.items = []
+            q = Plain(); q.items = []; q.d = {}
+            del q.items; q.items = []
+            del q.d; q.d = {}
+            def get(): return q
+            get().items = []
+            del get().items
+            q.items = []
+            d = {"k": []}
+            del d["k"]; d["k"] = []
+            return q
+        attributes()
+        NAME = []
+        del NAME; NAME = []
+        def names():
+            global NAME
+            del NAME; NAME = []
+            del NAME
+            NAME = []
+        names()
+        class Body:
+            u = []
+            del u; u = []
+    """,
+    "super_without_a_name": """
+        class L(list):
+            def push(self, x):
+                super().append(x)
+                return self
+            def held(self, x):
+                def more(): return self
+                super().append(x)
+                return more()
+            @classmethod
+            def make(cls):
+                super().__setattr__(cls, "x", 1) if False else None
+                return cls()
+        class P:
+            def __setattr__(self, name, value):
+                super().__setattr__(name, value)
+                y = 1
+            def __delattr__(self, name):
+                super().__delattr__(name)
+                y = 2
+        def use():
+            l = L.make()
+            l.push(1).push(2).held([3])
+            p = P()
+            p.x = 1; p.y = [2]
+            del p.x
+            return l, p
+        use()
+    """,
 }
