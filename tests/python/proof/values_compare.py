@@ -248,6 +248,9 @@ class State:
         kind = short(value.get("type"))
         if kind not in SEQUENCES and kind not in ("dict", "bytearray"):
             self.instance(serial, kind, value)
+        elif value.get("cut") and "items" not in value and kind != "bytearray":
+            # Too deep to be shown here: what was told before holds, and is compared.
+            self.objects.setdefault(serial, None)
         elif value.get("cut") or "items" in value or not is_name(value.get("text")):
             self.objects[serial] = self.content(kind, value)
         return ("object", serial)

@@ -714,4 +714,38 @@ TRAPS = {
             return l, p
         use()
     """,
+    "yielded_and_changed": """
+        import asyncio
+        def numbers():
+            l = [1]; d = {}
+            yield l
+            l.append(2)
+            got = yield d
+            d["k"] = got
+            yield (l, d)
+            l.append(3)
+        def consume():
+            i = numbers(); z = next(i); y = [next(i)]
+            y.append(i.send(5))
+            for w in i: pass
+            x = [k for k in numbers()]
+            i = numbers(); w = i.send(None); del i
+            w.append(4)
+            return z, y, x, w
+        consume()
+        async def later():
+            l = [1]
+            got = yield l
+            l.append(got)
+            await asyncio.sleep(0)
+            yield [l, 2]
+            l.append(3)
+        async def drive():
+            g = later(); z = []
+            z.append(await g.asend(None))
+            y = await g.asend(7)
+            async for w in g: pass
+            return z, y
+        asyncio.run(drive())
+        """,
 }

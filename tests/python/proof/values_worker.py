@@ -14,6 +14,7 @@ import contextlib
 import gc
 import io
 import json
+import marshal
 import os
 import subprocess
 import sys
@@ -52,7 +53,8 @@ def execute(code, path):
     with contextlib.redirect_stdout(output):
         try:
             exec(code, space)
-        except Exception as raised:
+        except (Exception, BaseExceptionGroup) as raised:
+            # (A generator that is closed within an except* raises such a group.)
             error = repr(raised)
     # The program's objects die here, within the recording, in all three runs.
     space.clear()
@@ -88,8 +90,12 @@ def record(code, path, film, **options):
 def compare_program(path, film, states=True, keep=True):
     """Counts; raises Difference."""
     with open(path, encoding="utf-8") as file:
-        code_of = lambda: compile(source, path, "exec", dont_inherit=True)  # noqa: E731
         source = file.read()
+    compiled = marshal.dumps(compile(source, path, "exec", dont_inherit=True))
+
+    def code_of():
+        return marshal.loads(compiled)  # code that no run has touched
+
     keep = keep and "__del__" not in source and "weakref." not in source
     gc.collect()
     gc.disable()
@@ -140,6 +146,8 @@ def main():
     warnings.simplefilter("ignore")
     prepare_imports()
     folder, *jobs = sys.argv[1:]
+    gc.collect()
+    gc.freeze()  # it is collected twice for each program
     channel = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 
