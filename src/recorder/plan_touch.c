@@ -75,7 +75,7 @@ resolve(const film_draft *draft, uint32_t origin, bool method, film_touched *tou
     uint32_t index;
     bool first;
 
-    *touched = (film_touched){0};
+    *touched = (film_touched){.method = method};
     for (;; method = false) {
         if (origin == FILM_NONE) {
             return false;
@@ -139,9 +139,11 @@ find_touched(const film_draft *draft, const film_touched *touched)
 static bool
 keep_touched(film_draft *draft, const film_touched *touched)
 {
+    size_t known = find_touched(draft, touched);
     film_touched *grown;
 
-    if (find_touched(draft, touched) < draft->touched_count) {
+    if (known < draft->touched_count) {
+        draft->touched[known].method &= touched->method;
         return true;
     }
     grown = film_grow(draft->touched, &draft->touched_capacity,
@@ -306,6 +308,7 @@ make_touch(const film_touched *touched, film_touch *touch)
     touch->base = touched->base;
     touch->depth = touched->depth;
     touch->slot = touched->slot;
+    touch->method = touched->method;
     touch->name = touched->name;
     for (uint32_t step = 0; step < touched->depth; step++) {
         touch->step[step] = (film_write){

@@ -748,4 +748,35 @@ TRAPS = {
             return z, y
         asyncio.run(drive())
         """,
+    "attributes_of_classes": """
+        import collections as module
+        module.SHELF = []
+        class Registry:
+            flags = []
+            table = {}
+            def __init_subclass__(cls, flag=None):
+                Registry.flags.append(flag)
+            @classmethod
+            def put(cls, flag):
+                cls.flags.append(flag)
+                cls.table.update(x=flag)
+            def add(self, flag):
+                self.flags.append(flag)
+                self.table.setdefault("l", [])
+        def counted(): counted.calls.append(1); return 1
+        counted.calls = []
+        def use():
+            f, t, s, c = Registry.flags, Registry.table, module.SHELF, counted.calls
+            class Derived(Registry, flag=3): pass
+            Registry.put(1)
+            Derived.put(2)
+            Derived().add(4)
+            module.SHELF.append(5)
+            counted(); counted()
+            Derived.flags.clear(); Derived.table.clear()
+            f = t = None
+            return f, t
+        use()
+        use()
+        """,
 }
