@@ -85,6 +85,30 @@ def literal(value, depth=DEPTH, instances=False):
         return None
     if kind is bytearray:
         return repr(value)
+    return of_container(value, kind, depth, instances)
+
+
+TEXTS: dict = {}  # address of a container -> (kind, items' addresses, items, text)
+
+
+def of_container(value, kind, depth, instances):
+    """One that holds the same scalars as when it was last asked for, or that another at
+    its address did, has the same text. The scalars are kept, so that their addresses
+    stay theirs."""
+    items = [*value.keys(), *value.values()] if kind is dict else [*value]
+    addresses = [*map(id, items)]
+    known = TEXTS.get(id(value))
+    if known is not None and known[0] is kind and known[1] == addresses:
+        return known[3]
+    text = spelled(value, kind, depth, instances)
+    if text is not None and all(type(item) in SCALARS for item in items):
+        if len(TEXTS) > 1000:
+            TEXTS.clear()
+        TEXTS[id(value)] = (kind, addresses, items, text)
+    return text
+
+
+def spelled(value, kind, depth, instances):
     if kind is dict:
         pairs = [
             (literal(key, depth - 1), literal(item, depth - 1, instances))
@@ -394,14 +418,15 @@ def base_of(frame):
 
 
 def read(base, index):
-    return object_at(word(base + 8 * index).value)
-
-
-def object_at(pointer):
-    if VERSION >= (3, 14):
-        if pointer & 3 == 3:
-            return pointer >> 2  # an int the interpreter keeps for itself
-        pointer &= ~3
+    if VERSION < (3, 14):
+        try:
+            return ctypes.py_object.from_address(base + 8 * index).value
+        except ValueError:  # NULL
+            return UNBOUND
+    pointer = word(base + 8 * index).value
+    if pointer & 3 == 3:
+        return pointer >> 2  # an int the interpreter keeps for itself
+    pointer &= ~3
     if pointer == 0:
         return UNBOUND
     return ctypes.cast(pointer, ctypes.py_object).value
@@ -560,12 +585,13 @@ class Truth:
             # What holds the same scalar as before is passed over: those are kept, so that
             # no other object can have their address.
             same = self.scalars.setdefault(id(frame), {})
-            pointers = facts.slots.from_address(base_of(frame))[:]
+            base = base_of(frame)
+            pointers = facts.slots.from_address(base)[:]
             for slot, name in facts.plain:
                 pointer = pointers[slot]
                 if slot in same and same[slot][0] == pointer:
                     continue
-                value = object_at(pointer)
+                value = read(base, slot)
                 if value is UNBOUND:
                     found[name] = UNBOUND
                 else:
@@ -739,10 +765,19 @@ class Truth:
         )
 
 
+def codes_in(code):
+    yield code
+    for constant in code.co_consts:
+        if type(constant) is types.CodeType:
+            yield from codes_in(constant)
+
+
 class MonitoringTruth(Truth):
     TOOL = 5
 
-    def start(self):
+    def start(self, code=None):
+        """code: the program's, where that and what is within it is all that has its
+        name; then other code is not instrumented for us."""
         monitoring = sys.monitoring
         events = monitoring.events
         getframe = sys._getframe
@@ -800,7 +835,13 @@ class MonitoringTruth(Truth):
         for event, callback in callbacks.items():
             monitoring.register_callback(self.TOOL, event, callback)
         self.events = callbacks
-        monitoring.set_events(self.TOOL, sum(callbacks))
+        everywhere = events.PY_THROW | events.PY_UNWIND | events.RAISE
+        if code is None:
+            monitoring.set_events(self.TOOL, sum(callbacks))
+            return
+        monitoring.set_events(self.TOOL, everywhere)
+        for each in codes_in(code):
+            monitoring.set_local_events(self.TOOL, each, sum(callbacks) & ~everywhere)
 
     def stop(self):
         monitoring = sys.monitoring
@@ -820,7 +861,7 @@ class TraceTruth(Truth):
         *(ctypes.c_int, ctypes.c_void_p),
     )
 
-    def start(self):
+    def start(self, code=None):
         self.executed = {}
         self.hook = self.HOOK(self.trace)
         self.install = ctypes.pythonapi.PyEval_SetTrace

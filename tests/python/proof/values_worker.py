@@ -94,9 +94,10 @@ def take_truth(path, compiled, keep, states):
     """What the program prints and raises, and its truth."""
     bare = execute(marshal.loads(compiled), path)
     truth = values_truth.make_truth(path, keep, states)
-    truth.start()
+    code = marshal.loads(compiled)
+    truth.start(code)
     try:
-        under_truth = execute(marshal.loads(compiled), path)
+        under_truth = execute(code, path)
     finally:
         truth.stop()
     if under_truth != bare:
