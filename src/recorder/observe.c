@@ -271,9 +271,12 @@ film_observe_call(film_context *context, const film_frame *frame, PyObject *code
     }
     entry = context->top;
     entry->site = site;
+    if (FILM_UNLIKELY(code->suspends)) {
+        film_stack_suspendable(context, frame);
+    }
     if (!film_tell_arguments(context, entry, frame) ||
         !film_append_call(context->thread, code->id, site)) {
-        context->top--;
+        film_stack_end_top(context);
         return false;
     }
     enter_region(entry, entry->plan->entry);
@@ -281,9 +284,6 @@ film_observe_call(film_context *context, const film_frame *frame, PyObject *code
     if (FILM_UNLIKELY(code->has_namespace &&
                       film_frame_names(frame) == film_frame_globals(frame))) {
         film_place_renew(film_frame_globals(frame));
-    }
-    if (FILM_UNLIKELY(code->suspends)) {
-        film_generators_put(frame, serial, code->id);
     }
     return true;
 }
