@@ -15,6 +15,7 @@ from conftest import clean_environment
 
 PROGRAM = """\
 import asyncio
+import contextlib
 import threading
 
 
@@ -50,7 +51,7 @@ async def numbers(label):
 
 async def worker(label):
     await step(label)
-    await asyncio.wait_for(step(label), 5)
+    await asyncio.wait_for(step("waited"), 5)  # on 3.11 a task of its own
     async for _ in numbers(label):
         note(label)
     asyncio.get_running_loop().call_soon(idle, "callback")
@@ -65,9 +66,17 @@ async def renamed():
     note("renamed")
 
 
+@contextlib.asynccontextmanager
+async def managed():
+    await step("wrapped")
+    yield
+
+
 async def wrapped():
     # The task's own coroutine is of the standard library.
-    await asyncio.create_task(asyncio.wait_for(step("wrapped"), 5), name="wrapper")
+    context = managed()
+    await asyncio.create_task(context.__aenter__(), name="wrapper")
+    await context.__aexit__(None, None, None)
 
 
 async def failing(label):
@@ -190,7 +199,7 @@ def test_tasks_are_told_apart(told: list[list[object]]) -> None:
     """One id a task, though names and, one after the other, addresses are the same."""
     ids: dict[tuple[object, str], set[int]] = {}
     for (name, label), task, _, thread in told:
-        if name is not None and label != "renamed" and label != "wrapped":
+        if name is not None and label not in ("renamed", "wrapped", "waited"):
             ids.setdefault((thread, label), set()).add(task["id"])
     # main's label is its own task's; a twin's, a turn's is one task's each.
     assert all(len(one) == 1 for one in ids.values()), ids
