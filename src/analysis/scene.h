@@ -52,6 +52,12 @@ typedef struct film_node {
     bool opened; /* it was open when the scene began */
 } film_node;
 
+/* A call whose frame shares variables with others. */
+typedef struct film_scene_call {
+    uint32_t event;
+    uint32_t cells, length; /* what was told of them: in film_scene.tokens */
+} film_scene_call;
+
 typedef struct film_scene {
     uint32_t thread;
     uint64_t block; /* events >> FILM_CHUNK_SHIFT */
@@ -62,6 +68,9 @@ typedef struct film_scene {
     size_t node_count, node_capacity;
     film_scene_extra *extras; /* owned */
     size_t extra_count, extra_capacity;
+    film_scene_call *calls; /* owned */
+    size_t call_count, call_capacity;
+    struct film_scene_cells *cells; /* owned; scene_cells.h; NULL: not asked for yet */
     uint32_t start_top; /* node + 1 on top before the first event */
     uint32_t end_top;   /* and behind the last */
     film_buffer tokens;

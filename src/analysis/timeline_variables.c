@@ -405,6 +405,43 @@ line_before(const film_scene *scene, film_place place)
     return scene->first;
 }
 
+/* The variables of the frame that others share, into timeline->shared. */
+static film_status
+find_shared(film_timeline *timeline, film_moment moment, size_t index,
+            const film_code *code, uint64_t since, size_t *count, film_error *error)
+{
+    film_scene *scene;
+    film_place place = {0};
+    film_status status;
+
+    *count = 0;
+    for (uint32_t slot = 0; code != NULL && slot < code->local_count; slot++) {
+        film_slot *shared;
+        if ((code->local_kinds[slot] & (CO_FAST_CELL | CO_FAST_FREE)) == 0) {
+            continue;
+        }
+        shared = film_grow(timeline->shared, &timeline->shared_capacity, *count + 1,
+                           sizeof(*shared));
+        if (shared == NULL) {
+            return film_fail(error, FILM_NO_MEMORY, "memory ran out");
+        }
+        timeline->shared = shared;
+        FILM_TRY(place_of(timeline, moment, index, &scene, &place, error));
+        status = film_timeline_shared(timeline, scene,
+                                      (uint32_t)(moment.event - scene->first),
+                                      place.node, slot, &shared[*count], error);
+        if (status == FILM_OK) {
+            shared[*count].changed =
+                shared[*count].wrote != UINT64_MAX && shared[*count].wrote > since;
+            ++*count;
+        }
+        else if (status != FILM_END) {
+            return status;
+        }
+    }
+    return FILM_OK;
+}
+
 film_status
 film_timeline_variables(film_timeline *timeline, film_moment moment, size_t index,
                         const film_variable **variables, size_t *count,
@@ -416,13 +453,19 @@ film_timeline_variables(film_timeline *timeline, film_moment moment, size_t inde
     uint64_t since;
     uint32_t code_id;
     bool known[MOST_CELLS] = {false};
+    size_t shared_count;
 
     *count = 0;
     FILM_TRY(place_of(timeline, moment, index, &scene, &place, error));
     code_id = scene->nodes[place.node].code;
     since = line_before(scene, place);
     code = film_reader_code(timeline->reader, code_id);
+    FILM_TRY(find_shared(timeline, moment, index, code, since, &shared_count, error));
+    FILM_TRY(place_of(timeline, moment, index, &scene, &place, error));
     FILM_TRY(film_timeline_slots(timeline, scene, place, UINT32_MAX, error));
+    for (size_t i = 0; i < shared_count; i++) {
+        timeline->slots[timeline->shared[i].number] = timeline->shared[i];
+    }
     for (size_t i = 0; i < timeline->slot_count; i++) {
         film_variable variable;
         if (i < MOST_CELLS) {
@@ -497,6 +540,22 @@ film_timeline_variable(film_timeline *timeline, film_moment moment, size_t index
         return FILM_END;
     }
     slot = find_string(timeline, code->locals, code->local_count, name);
+    if (slot != UINT32_MAX &&
+        (code->local_kinds[slot] & (CO_FAST_CELL | CO_FAST_FREE)) != 0) {
+        film_slot held;
+        film_status status = film_timeline_shared(
+            timeline, scene, (uint32_t)(moment.event - scene->first), place.node, slot,
+            &held, error);
+        if (status == FILM_OK) {
+            FILM_TRY(place_of(timeline, moment, index, &scene, &place, error));
+            describe(timeline, scene, code, &held, out);
+            return out->value.length > 0 ? FILM_OK : FILM_END;
+        }
+        if (status != FILM_END) {
+            return status;
+        }
+        FILM_TRY(place_of(timeline, moment, index, &scene, &place, error));
+    }
     FILM_TRY(film_timeline_slots(timeline, scene, place, slot, error));
     for (size_t i = 0; i < timeline->slot_count; i++) {
         if (timeline->slots[i].known) {

@@ -25,6 +25,7 @@ film_state_reset(film_state *state)
     }
     film_free(state->frames);
     film_buffer_reset(&state->values);
+    film_buffer_reset(&state->cells);
     memset(state, 0, sizeof(*state));
 }
 
@@ -34,6 +35,13 @@ film_state_forget_values(film_state *state)
     film_buffer_clear(&state->values);
     state->value_count = 0;
     state->values_given = false;
+}
+
+void
+film_state_forget_cells(film_state *state)
+{
+    film_buffer_clear(&state->cells);
+    state->cells_given = false;
 }
 
 film_status
@@ -121,6 +129,9 @@ enter_again(film_state *state, uint64_t frame_delta, uint32_t code, uint32_t off
     if (state->locals != NULL) {
         state->frames[state->depth - 1].locals =
             film_locals_resume(state->locals, serial);
+        if (state->cells.length != 0) {
+            film_state_bind_cells(state);
+        }
     }
     return FILM_OK;
 }
@@ -161,6 +172,56 @@ keep_values(film_state *state, const film_row *row)
     return FILM_OK;
 }
 
+/* Keeps the body of a CELLS row for the call that follows. */
+static film_status
+keep_cells(film_state *state, const film_row *row)
+{
+    if (state->cells_given) {
+        film_state_forget_cells(state);
+    }
+    if (state->cells.length + row->body_length > FILM_STATE_MAX_VALUES) {
+        return FILM_CORRUPT;
+    }
+    film_buffer_append(&state->cells, row->body, row->body_length);
+    if (state->cells.failed) {
+        film_buffer_reset(&state->cells);
+        return FILM_NO_MEMORY;
+    }
+    return FILM_OK;
+}
+
+/* Gives a call, or a frame that goes on, the cells that were kept for it. */
+static void
+give_cells(film_state *state, film_event *event)
+{
+    if (state->cells_given) {
+        film_state_forget_cells(state); /* they were the last call's */
+    }
+    else if (event->kind == FILM_KIND_CALL || event->kind == FILM_KIND_RESUME ||
+             event->kind == FILM_KIND_THROW) {
+        event->cells = state->cells.data;
+        event->cells_length = (uint32_t)state->cells.length;
+        state->cells_given = true;
+    }
+}
+
+void
+film_state_bind_cells(film_state *state)
+{
+    film_input body = film_input_of(state->cells.data, state->cells.length);
+    uint32_t block = state->frames[state->depth - 1].locals;
+    film_cell_told told;
+
+    while (film_cells_next(&body, &told)) {
+        uint32_t holder = 0;
+        if (told.distance + (uint64_t)2 <= state->depth) {
+            holder = state->frames[state->depth - 2 - told.distance].locals;
+        }
+        film_locals_bind_cell(state->locals, state->thread, block, holder, &told);
+    }
+    film_state_forget_cells(state);
+}
+
 /* Gives the event the values that were kept for it. */
 static inline void
 give_values(film_state *state, film_event *event)
@@ -187,6 +248,9 @@ adjust(film_state *state, const film_row *row)
 
     if (row->kind == FILM_KIND_VALUES) {
         return keep_values(state, row);
+    }
+    if (row->kind == FILM_KIND_CELLS) {
+        return keep_cells(state, row);
     }
     if (row->kind == FILM_KIND_ADOPT) {
         uint32_t code = film_input_varint32(&input);
@@ -392,6 +456,9 @@ film_state_apply(film_state *state, const film_row *row, film_event *event,
     event->caller_offset = FILM_NO_OFFSET;
     event->length_before = -1;
     give_values(state, event);
+    if (__builtin_expect(state->cells.length != 0, 0)) {
+        give_cells(state, event);
+    }
     switch (row->kind) {
     case FILM_KIND_CALL:
         describe_caller(state, row->site, event);

@@ -127,6 +127,9 @@ film_type_dies_in_sight(const PyTypeObject *type, bool is_deque)
 {
     const PyTypeObject *base = type;
 
+    if (type == &PyCell_Type) {
+        return the_listener != NULL; /* it has no free list */
+    }
     if (the_listener == NULL || the_heap_dealloc == NULL ||
         type->tp_alloc != PyType_GenericAlloc || type->tp_itemsize != 0 ||
         (type->tp_free != PyObject_GC_Del && type->tp_free != PyObject_Free)) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recorder/cells.h"
 #include "recorder/observe.h"
 
 /* How far a call looks for its recorded caller: code that is no target may lie between
@@ -64,18 +65,6 @@ film_stack_suspendable(film_context *context, const film_frame *frame)
     film_task_enter(context, frame, true);
 }
 
-/* A suspended frame becomes the top and goes on; its row is still to come. */
-static bool
-push_again(film_context *context, const film_frame *frame, PyObject *code_object,
-           const film_code *code, uint64_t serial)
-{
-    if (!film_stack_push(context, frame, code_object, code, serial)) {
-        return false;
-    }
-    film_task_enter(context, frame, false);
-    return true;
-}
-
 /* That row could not be written: it is suspended as before. */
 static bool
 step_back(film_context *context)
@@ -85,6 +74,19 @@ step_back(film_context *context)
     }
     context->top--;
     return false;
+}
+
+/* A suspended frame becomes the top and goes on; its row is still to come. */
+static bool
+push_again(film_context *context, const film_frame *frame, PyObject *code_object,
+           const film_code *code, uint64_t serial)
+{
+    if (!film_stack_push(context, frame, code_object, code, serial)) {
+        return false;
+    }
+    film_task_enter(context, frame, false);
+    return code->plan == NULL || FILM_LIKELY(code->plan->shared_count == 0) ||
+           film_cells_tell_again(context, frame) || step_back(context);
 }
 
 static film_stack_entry *

@@ -261,6 +261,32 @@ note_greatest(const film_event *event, film_gathering *chunk)
     }
 }
 
+/* The ids of values that a CELLS row tells. */
+static void
+note_cells(const film_row *row, film_gathering *chunk)
+{
+    film_input body = film_input_of(row->body, row->body_length);
+    film_cell_told told;
+
+    while (film_cells_next(&body, &told)) {
+        film_input input = film_input_of(told.token, told.token_length);
+        film_token token;
+        if ((told.flags & FILM_CELL_VALUE) == 0) {
+            continue;
+        }
+        token = film_token_decode(&input);
+        if (token.kind != FILM_TOKEN_VALUE && token.kind != FILM_TOKEN_OBJECT) {
+            continue;
+        }
+        if (token.value >= chunk->next_value) {
+            chunk->next_value = token.value + 1;
+        }
+        if (token.value < chunk->first_value) {
+            chunk->first_value = token.value;
+        }
+    }
+}
+
 /* What film_columns_append does, for the kinds that take_any gets. */
 static film_status
 put_row(film_writer *writer, row_source *source, const film_row *row)
@@ -315,8 +341,12 @@ take_any(film_writer *writer, film_stream *stream, row_source *source,
     FILM_TRY(film_state_apply(state, &row, &event, &is_event));
     FILM_TRY(put_row(writer, source, &row));
     if (!is_event) {
-        writer->touched.adjusted =
-            writer->touched.adjusted || row.kind != FILM_KIND_PAUSE;
+        if (row.kind == FILM_KIND_CELLS) {
+            note_cells(&row, chunk);
+        }
+        else if (row.kind != FILM_KIND_PAUSE) {
+            writer->touched.adjusted = true;
+        }
         return FILM_OK;
     }
     film_token_facts_note(&writer->columns.facts, &event);
