@@ -22,7 +22,8 @@ typedef enum film_kind {
     FILM_KIND_DROP = 0x42,   /* an open frame ended unseen */
     FILM_KIND_VALUES = 0x43, /* values that belong to the next event */
     FILM_KIND_PAUSE = 0x44,  /* other threads have run; only its time counts */
-    FILM_KIND_CELLS = 0x45   /* which cells the frame has that begins or goes on next */
+    FILM_KIND_CELLS = 0x45,  /* which cells the frame has that begins or goes on next */
+    FILM_KIND_RESTORED = 0x46 /* a comprehension gave a variable back what it held */
 } film_kind;
 
 #define FILM_NO_OFFSET UINT32_MAX /* the place in the code is not known */
@@ -85,6 +86,11 @@ typedef struct film_event {
      * the cursor moves. */
     const uint8_t *cells;
     uint32_t cells_length;
+    /* Variables of the frame `restored_frame` that got back what they held before, since
+     * the event before: slot, token each; borrowed likewise. */
+    uint32_t restored_length;
+    const uint8_t *restored;
+    uint64_t restored_frame;
     uint8_t form;  /* set, delete: film_set_form */
     bool cut;      /* change: it could not be compared in full; it may have changed */
 } film_event;

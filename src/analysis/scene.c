@@ -20,6 +20,7 @@ film_scene_reset(film_scene *scene)
     film_free(scene->extras);
     film_free(scene->local_offsets);
     film_free(scene->calls);
+    film_free(scene->restored);
     film_scene_cells_free(scene->cells);
     film_buffer_reset(&scene->tokens);
     film_buffer_reset(&scene->keyframe);
@@ -326,6 +327,44 @@ catch_up(builder *build, const film_cursor *cursor, const film_event *from)
     return follow_stack(scene, frames, before, &build->top);
 }
 
+/* The variables that a comprehension has given back. */
+static bool
+keep_restored(builder *build, const film_event *from, uint32_t index)
+{
+    film_scene *scene = build->scene;
+    film_input body = film_input_of(from->restored, from->restored_length);
+    uint32_t node = build->top;
+
+    while (node != 0 && scene->nodes[node - 1].serial != from->restored_frame) {
+        node = scene->nodes[node - 1].parent;
+    }
+    while (node != 0 && !body.failed && film_input_left(&body) > 0) {
+        film_scene_restored *restored =
+            film_grow(scene->restored, &scene->restored_capacity,
+                      scene->restored_count + 1, sizeof(*restored));
+        uint32_t slot = film_input_varint32(&body);
+        const uint8_t *token = body.at;
+        size_t length;
+        if (restored == NULL) {
+            return false;
+        }
+        scene->restored = restored;
+        film_tokens_skip(&body, 1);
+        length = body.failed || token[0] == FILM_TOKEN_UNBOUND
+                     ? 0
+                     : (size_t)(body.at - token);
+        restored[scene->restored_count++] =
+            (film_scene_restored){.event = index,
+                                  .node = node - 1,
+                                  .slot = slot,
+                                  .token = (uint32_t)scene->tokens.length,
+                                  .token_length = (uint32_t)length};
+        film_buffer_append(&scene->tokens, token, length);
+        note_mark(token, length, length != 0, &build->mark);
+    }
+    return true;
+}
+
 /* Keeps an event; build->top is the node on top before it, and then behind it. */
 static bool
 keep(builder *build, const film_cursor *cursor, const film_event *from)
@@ -353,7 +392,8 @@ keep(builder *build, const film_cursor *cursor, const film_event *from)
         film_buffer_append(&scene->tokens, from->tokens, from->tokens_length);
         note_mark(from->tokens, from->tokens_length, from->token_count, &build->mark);
     }
-    if (from->cells_length != 0 && !keep_cells(scene, from, index, &build->mark)) {
+    if ((from->cells_length != 0 && !keep_cells(scene, from, index, &build->mark)) ||
+        (from->restored_length != 0 && !keep_restored(build, from, index))) {
         return false;
     }
     event->mark = (uint32_t)(build->mark - scene->watermark);
@@ -482,6 +522,7 @@ film_scene_read(film_reader *reader, uint32_t thread, uint64_t block, film_scene
                        scene->node_capacity * sizeof(*scene->nodes) +
                        scene->extra_capacity * sizeof(*scene->extras) +
                        scene->call_capacity * sizeof(*scene->calls) +
+                       scene->restored_capacity * sizeof(*scene->restored) +
                        scene->tokens.capacity + scene->keyframe.capacity;
     }
     else {

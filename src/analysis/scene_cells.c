@@ -222,9 +222,22 @@ note_event(film_scene *scene, uint32_t index)
 }
 
 static bool
+note_restored(film_scene *scene, const film_scene_restored *one)
+{
+    uint64_t cell = film_scene_cell(scene, one->node, one->slot, one->event);
+
+    return cell == 0 ||
+           add_event(scene->cells, (film_cell_event){.cell = cell,
+                                                     .event = one->event,
+                                                     .source = FILM_CELL_TOLD,
+                                                     .token = one->token,
+                                                     .token_length = one->token_length});
+}
+
+static bool
 find_cells(film_scene *scene, const film_scene *before)
 {
-    size_t call = 0;
+    size_t call = 0, restored = 0;
 
     scene->cells->heads =
         film_alloc_array(scene->node_count + 1, sizeof(*scene->cells->heads));
@@ -238,6 +251,12 @@ find_cells(film_scene *scene, const film_scene *before)
         return true;
     }
     for (uint32_t i = 0; i < scene->count; i++) {
+        for (; restored < scene->restored_count && scene->restored[restored].event == i;
+             restored++) {
+            if (!note_restored(scene, &scene->restored[restored])) {
+                return false;
+            }
+        }
         if (!note_event(scene, i)) {
             return false;
         }

@@ -127,7 +127,8 @@ held_by_event(film_timeline *timeline, film_scene *scene, const film_cell_event 
               film_slot *out, film_error *error)
 {
     const film_scene_event *write = &scene->events[event->event];
-    film_place place = {.node = event->node, .at = event->at};
+    film_place place = {
+        .node = event->node, .at = event->at, .until = event->event + 1};
 
     memset(out, 0, sizeof(*out));
     out->known = true;
@@ -141,7 +142,8 @@ held_by_event(film_timeline *timeline, film_scene *scene, const film_cell_event 
         return FILM_OK;
     case FILM_CELL_TOLD:
         out->wrote = UINT64_MAX;
-        if (scene->tokens.data[event->token] != FILM_TOKEN_UNBOUND) {
+        if (event->token_length != 0 &&
+            scene->tokens.data[event->token] != FILM_TOKEN_UNBOUND) {
             film_datum_set(&out->value, scene->tokens.data + event->token,
                            event->token_length);
         }

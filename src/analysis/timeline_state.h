@@ -17,6 +17,7 @@
 typedef struct film_place {
     uint32_t node; /* index in the scene */
     uint32_t at;   /* event index + 1; 0: none in this scene */
+    uint32_t until; /* the moment's own event index + 1 */
 } film_place;
 
 typedef struct film_slot {

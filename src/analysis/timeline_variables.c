@@ -136,6 +136,21 @@ find_node(const film_scene *scene, uint64_t serial)
     return (uint32_t)scene->node_count;
 }
 
+/* What comprehensions gave back to the frame between its event `at` (index + 1) and the
+ * one that was met before. *left: of the scene's, still to be looked at. */
+static void
+meet_restored(walk *on, const film_scene *scene, film_place place, uint32_t at,
+              size_t *left)
+{
+    for (; *left > 0 && scene->restored[*left - 1].event >= at; --*left) {
+        const film_scene_restored *one = &scene->restored[*left - 1];
+        if (scene->nodes[one->node].serial == on->serial && one->event < place.until) {
+            meet(on, false, one->slot, scene->tokens.data + one->token,
+                 one->token_length, UINT64_MAX);
+        }
+    }
+}
+
 /* Events of the nodes the frame had in this scene. *whole: its call was among them.
  * Gives the earliest of the nodes. */
 static uint32_t
@@ -144,12 +159,15 @@ walk_scene(walk *on, const film_scene *scene, film_place place, bool *whole)
     unsigned lines =
         place.at != 0 && scene->events[place.at - 1].kind == FILM_KIND_LINE ? 0 : 1;
 
+    size_t restored = scene->restored_count;
+
     *whole = false;
     for (;;) {
         const film_node *node = &scene->nodes[place.node];
         for (uint32_t at = place.at; at != 0 && !on->done;
              at = scene->events[at - 1].previous) {
             uint8_t kind = scene->events[at - 1].kind;
+            meet_restored(on, scene, place, at, &restored);
             if (kind == FILM_KIND_LINE && ++lines > 1) {
                 on->is_changing = false;
             }
@@ -160,6 +178,9 @@ walk_scene(walk *on, const film_scene *scene, film_place place, bool *whole)
             }
             meet_event(on, scene, at - 1);
         }
+        meet_restored(on, scene, place,
+                      node->before == 0 ? 0 : scene->nodes[node->before - 1].last,
+                      &restored);
         if (node->before == 0 || on->done) {
             return place.node;
         }
@@ -230,6 +251,7 @@ walk_back(walk *on, film_scene *scene, film_place place, film_error *error)
             return FILM_OK;
         }
         place.at = scene->nodes[place.node].last;
+        place.until = scene->count;
         on->is_changing = false;
     }
     return FILM_OK;

@@ -250,7 +250,7 @@ take_row(film_scrubber *scrubber, const film_row *row, film_state *state,
         film_buffer_append(&values->tokens, row->tokens, row->tokens_length);
         return FILM_OK;
     }
-    if (row->kind == FILM_KIND_CELLS) {
+    if (row->kind == FILM_KIND_CELLS || row->kind == FILM_KIND_RESTORED) {
         return FILM_OK; /* left out, as the variables of keyframes are */
     }
     done = append_waiting(scrubber, values, &event);

@@ -26,6 +26,7 @@ film_state_reset(film_state *state)
     film_free(state->frames);
     film_buffer_reset(&state->values);
     film_buffer_reset(&state->cells);
+    film_buffer_reset(&state->restored);
     memset(state, 0, sizeof(*state));
 }
 
@@ -41,7 +42,9 @@ void
 film_state_forget_cells(film_state *state)
 {
     film_buffer_clear(&state->cells);
+    film_buffer_clear(&state->restored);
     state->cells_given = false;
+    state->restored_given = false;
 }
 
 film_status
@@ -190,6 +193,58 @@ keep_cells(film_state *state, const film_row *row)
     return FILM_OK;
 }
 
+/* A variable of the top frame holds again what it held before. */
+static film_status
+keep_restored(film_state *state, const film_row *row)
+{
+    film_input body = film_input_of(row->body, row->body_length);
+    uint64_t slot = film_input_varint(&body);
+    const uint8_t *token = body.at;
+
+    film_tokens_skip(&body, 1);
+    if (body.failed || slot > UINT32_MAX) {
+        return FILM_CORRUPT;
+    }
+    if (state->depth == 0) {
+        return FILM_OK;
+    }
+    film_state_keep_write(state, slot << FILM_SET_SHIFT | FILM_SET_LOCAL, token,
+                          token[0] == FILM_TOKEN_UNBOUND ? 0
+                                                         : (size_t)(body.at - token));
+    if (state->locals != NULL) {
+        return FILM_OK; /* the sealing thread needs no more */
+    }
+    if (state->restored_given ||
+        state->restored_frame != state->frames[state->depth - 1].serial) {
+        film_buffer_clear(&state->restored);
+        state->restored_given = false;
+        state->restored_frame = state->frames[state->depth - 1].serial;
+    }
+    if (state->restored.length + row->body_length > FILM_STATE_MAX_VALUES) {
+        return FILM_CORRUPT;
+    }
+    film_buffer_append(&state->restored, row->body, row->body_length);
+    if (state->restored.failed) {
+        film_buffer_reset(&state->restored);
+        return FILM_NO_MEMORY;
+    }
+    return FILM_OK;
+}
+
+static void
+give_restored(film_state *state, film_event *event)
+{
+    if (state->restored_given) {
+        film_buffer_clear(&state->restored);
+        state->restored_given = false;
+        return;
+    }
+    event->restored = state->restored.data;
+    event->restored_length = (uint32_t)state->restored.length;
+    event->restored_frame = state->restored_frame;
+    state->restored_given = true;
+}
+
 /* Gives a call, or a frame that goes on, the cells that were kept for it. */
 static void
 give_cells(film_state *state, film_event *event)
@@ -251,6 +306,9 @@ adjust(film_state *state, const film_row *row)
     }
     if (row->kind == FILM_KIND_CELLS) {
         return keep_cells(state, row);
+    }
+    if (row->kind == FILM_KIND_RESTORED) {
+        return keep_restored(state, row);
     }
     if (row->kind == FILM_KIND_ADOPT) {
         uint32_t code = film_input_varint32(&input);
@@ -458,6 +516,9 @@ film_state_apply(film_state *state, const film_row *row, film_event *event,
     give_values(state, event);
     if (__builtin_expect(state->cells.length != 0, 0)) {
         give_cells(state, event);
+    }
+    if (__builtin_expect(state->restored.length != 0, 0)) {
+        give_restored(state, event);
     }
     switch (row->kind) {
     case FILM_KIND_CALL:

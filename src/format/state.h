@@ -47,6 +47,10 @@ typedef struct film_state {
     /* Bodies of CELLS rows that wait for their call, or were given with the last. */
     film_buffer cells; /* owned */
     bool cells_given;
+    /* The same of RESTORED rows, which wait for the next event. */
+    film_buffer restored; /* owned */
+    uint64_t restored_frame;
+    bool restored_given;
 } film_state;
 
 /* The state before a thread's first row. */

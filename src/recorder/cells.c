@@ -22,13 +22,11 @@ enum cell_word {
 static int
 slot_of_cell(const film_frame *frame, const PyCodeObject *code, const PyObject *cell)
 {
-    const char *kinds = PyBytes_AS_STRING(code->co_localspluskinds);
-
     if (code->co_ncellvars + code->co_nfreevars == 0) {
         return -1;
     }
     for (int slot = 0; slot < code->co_nlocalsplus; slot++) {
-        if ((kinds[slot] & (CO_FAST_CELL | CO_FAST_FREE)) != 0 &&
+        if (film_slot_is_cell(code, (uint32_t)slot) &&
             film_frame_local(frame, slot) == cell) {
             return slot;
         }
@@ -203,4 +201,15 @@ film_cells_tell_again(film_context *context, const film_frame *frame)
         }
     }
     return append_body(context, &body, true);
+}
+
+void
+film_cells_forget(PyObject *cell)
+{
+    film_object *object = film_objects_find_sure(cell);
+
+    if (object != NULL) {
+        object->words[CELL_THREAD] = 0;
+        object->words[CELL_HOLDER] = 0;
+    }
 }

@@ -24,4 +24,18 @@ film_cells_tell(film_context *context, const film_frame *frame);
 bool
 film_cells_tell_again(film_context *context, const film_frame *frame);
 
+/* A frame has got this cell back in a slot that held another one meanwhile: the next
+ * call of a function that has it tells anew who has it. */
+void
+film_cells_forget(PyObject *cell);
+
+/* Whether a slot of the code's frames may be a cell. */
+static inline bool
+film_slot_is_cell(const PyCodeObject *code, uint32_t slot)
+{
+    const char *kinds = PyBytes_AS_STRING(code->co_localspluskinds);
+
+    return (kinds[slot] & (CO_FAST_CELL | CO_FAST_FREE)) != 0;
+}
+
 #endif

@@ -81,6 +81,7 @@ typedef struct film_write {
     uint8_t kind;    /* film_write_kind */
     bool hidden;     /* the compiler's own: gives a comprehension's variable back what
                         it held, or a name made up (plan_writes.c): no event */
+    bool restores;   /* the first of these */
     bool cell_owner; /* ATTRIBUTE: the owner is in the cell in `slot` */
     bool constant;   /* what it stores cannot be changed */
     uint16_t slot;

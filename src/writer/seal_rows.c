@@ -261,7 +261,23 @@ note_greatest(const film_event *event, film_gathering *chunk)
     }
 }
 
-/* The ids of values that a CELLS row tells. */
+/* The id of a value that the body of a row tells. */
+static void
+note_id(film_input input, film_gathering *chunk)
+{
+    film_token token = film_token_decode(&input);
+
+    if (token.kind != FILM_TOKEN_VALUE && token.kind != FILM_TOKEN_OBJECT) {
+        return;
+    }
+    if (token.value >= chunk->next_value) {
+        chunk->next_value = token.value + 1;
+    }
+    if (token.value < chunk->first_value) {
+        chunk->first_value = token.value;
+    }
+}
+
 static void
 note_cells(const film_row *row, film_gathering *chunk)
 {
@@ -269,22 +285,19 @@ note_cells(const film_row *row, film_gathering *chunk)
     film_cell_told told;
 
     while (film_cells_next(&body, &told)) {
-        film_input input = film_input_of(told.token, told.token_length);
-        film_token token;
-        if ((told.flags & FILM_CELL_VALUE) == 0) {
-            continue;
-        }
-        token = film_token_decode(&input);
-        if (token.kind != FILM_TOKEN_VALUE && token.kind != FILM_TOKEN_OBJECT) {
-            continue;
-        }
-        if (token.value >= chunk->next_value) {
-            chunk->next_value = token.value + 1;
-        }
-        if (token.value < chunk->first_value) {
-            chunk->first_value = token.value;
+        if ((told.flags & FILM_CELL_VALUE) != 0) {
+            note_id(film_input_of(told.token, told.token_length), chunk);
         }
     }
+}
+
+static void
+note_restored(const film_row *row, film_gathering *chunk)
+{
+    film_input body = film_input_of(row->body, row->body_length);
+
+    (void)film_input_varint(&body);
+    note_id(body, chunk);
 }
 
 /* What film_columns_append does, for the kinds that take_any gets. */
@@ -343,6 +356,9 @@ take_any(film_writer *writer, film_stream *stream, row_source *source,
     if (!is_event) {
         if (row.kind == FILM_KIND_CELLS) {
             note_cells(&row, chunk);
+        }
+        else if (row.kind == FILM_KIND_RESTORED) {
+            note_restored(&row, chunk);
         }
         else if (row.kind != FILM_KIND_PAUSE) {
             writer->touched.adjusted = true;

@@ -344,11 +344,11 @@ class Code:
             for slot, name in enumerate(code.co_varnames)
             if name not in held and not name.startswith(".") and name not in cleared
         ]
-        # Those that other frames may write, too.
+        # Those that other frames may write, too, or that comprehensions hide.
         self.shared = [
             (slot, name)
             for slot, name in enumerate(map(code._varname_from_oparg, range(self.locals)))
-            if name in held and name not in NO_VARIABLES
+            if name in (held | cleared) - NO_VARIABLES and not name.startswith(".")
         ]
 
 
