@@ -572,3 +572,78 @@ print(json.dumps(out))
             *(repr(name), 11, repr(name), repr(name * 2), 12, repr(name * 4)),
             *(True, True, "__main__.fetch", 6),
         ]
+
+
+def test_queries_of_two_threads(tmp_path: pathlib.Path) -> None:
+    """A query works without the GIL; queries and all else of one reader take turns."""
+    (tmp_path / "loop.py").write_text(
+        textwrap.dedent("""\
+            def work(n):
+                total = 0
+                for i in range(n):
+                    total += i
+                return total
+
+
+            work(60000)
+            """)
+    )
+    run = [sys.executable, "-m", "filmstrip", "run", "--level", "values", "loop.py"]
+    subprocess.run(run, cwd=tmp_path, env=clean_environment(), timeout=60, check=True)
+    script = """
+import filmstrip, json, sys, threading, time
+sys.setswitchinterval(0.0005)
+film = filmstrip.open("loop.film")
+end = film.end.m
+request = json.dumps({"q": "first", "condition": "total < 0", "m": film.at(hit=("loop.py", 4, 1)).m})
+turns, done, wrong = [0], threading.Event(), []
+
+def ask():
+    try:
+        answer = json.loads(film._reader.query(request))
+        while "next" in answer:  # nothing makes it true: every line is looked at
+            answer = json.loads(film._reader.query(
+                json.dumps({**json.loads(request), "next": answer["next"]})))
+        assert answer["stopped"]["reason"] == "end", answer
+    except BaseException as error:
+        wrong.append(repr(error))
+
+def walk():
+    try:
+        for number, event in zip(range(2000), film.events(1)):
+            film.at(event=event.number).locals, event.function, event.value
+    except BaseException as error:
+        wrong.append(repr(error))
+
+def count():
+    while not done.is_set():
+        turns[0] += 1
+        time.sleep(0)
+
+others = [threading.Thread(target=one) for one in (ask, ask, walk)]
+counter = threading.Thread(target=count)
+counter.start()
+for one in others: one.start()
+for one in others: one.join()
+done.set()
+counter.join()
+# Closing waits for a query that is under way, and then there is no reader.
+last = threading.Thread(target=lambda: [film._reader.query(request) for _ in range(3)])
+threading.excepthook = lambda told: wrong.append(told.exc_type.__name__)
+last.start()
+film.close()
+last.join()
+print(json.dumps([wrong, turns[0]]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=clean_environment(),
+    )
+    assert done.returncode == 0, done.stderr
+    wrong, turns = json.loads(done.stdout)
+    assert wrong in ([], ["ValueError"])
+    assert turns > 1000
