@@ -17,7 +17,8 @@ ALLOWED: dict[str, set[str]] = {
     "reader": {"base", "format"},
     "analysis": {"base", "format", "reader"},
     "export": {"base", "format", "reader", "analysis"},
-    "cli": {"base", "format", "reader", "analysis", "export"},
+    "step": {"base", "reader", "analysis", "export"},
+    "cli": {"base", "format", "reader", "analysis", "export", "step"},
     "recorder": {"base", "format", "writer"},
     "pyreader": {"base", "format", "reader", "analysis", "export"},
 }
