@@ -18,7 +18,8 @@ ALLOWED: dict[str, set[str]] = {
     "analysis": {"base", "format", "reader"},
     "export": {"base", "format", "reader", "analysis"},
     "step": {"base", "reader", "analysis", "export"},
-    "cli": {"base", "format", "reader", "analysis", "export", "step"},
+    "screen": {"base", "reader", "analysis", "export", "step"},
+    "cli": {"base", "format", "reader", "analysis", "export", "step", "screen"},
     "recorder": {"base", "format", "writer"},
     "pyreader": {"base", "format", "reader", "analysis", "export"},
 }

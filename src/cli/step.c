@@ -9,8 +9,10 @@
 #include "cli/options.h"
 #include "cli/reading.h"
 #include "step/pipe.h"
-#include "step/screen.h"
 #include "step/session.h"
+#if FILM_WITH_NCURSES
+#include "screen/screen.h"
+#endif
 
 typedef struct step_options {
     film_option_list commands;
@@ -61,6 +63,19 @@ run_lines(film_step *step, const step_options *wanted, bool prompt)
     return pipe.failed ? FILM_EXIT_NO : FILM_EXIT_DONE;
 }
 
+static bool
+run_screen(film_step *step, bool color, const char **why)
+{
+#if FILM_WITH_NCURSES
+    return film_screen_run(step, color, why);
+#else
+    (void)step;
+    (void)color;
+    *why = "this filmstrip was built without ncurses, so it has no full screen";
+    return false;
+#endif
+}
+
 static int
 run_session(const film_command *command, film_step *step, const step_options *wanted)
 {
@@ -73,7 +88,7 @@ run_session(const film_command *command, film_step *step, const step_options *wa
     if (wanted->pipe || wanted->json || wanted->commands.count > 0 || !person) {
         return run_lines(step, wanted, false);
     }
-    if (film_step_screen(step, film_reading_wants_color(wanted->color), &why)) {
+    if (run_screen(step, film_reading_wants_color(wanted->color), &why)) {
         return FILM_EXIT_DONE;
     }
     fprintf(stderr,

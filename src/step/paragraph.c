@@ -195,6 +195,9 @@ film_step_put_here(film_step *step)
     const film_json_node *frame = film_step_frame(step, &index);
     uint64_t time_ns = film_step_number(json, root, "time_ns");
 
+    if (step->quiet) {
+        return;
+    }
     if (frame != NULL) {
         put_place(step, json, frame);
         film_output_text(&step->out, "  ");

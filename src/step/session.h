@@ -66,6 +66,7 @@ typedef struct film_step {
     bool live;   /* the recording is being written */
     bool json;   /* answers for machines */
     bool failed; /* the command failed, or its answer is no */
+    bool quiet;  /* moves do not tell where one is: it is seen */
     bool quit;
     /* Called every 50 ms of a long search, with 0 to 1; false: give it up. */
     bool (*working)(void *context, double progress);

@@ -97,6 +97,12 @@ film_step_terminal_catch_interrupts(bool reads)
 }
 
 void
+film_step_terminal_keep(void)
+{
+    has_modes = tcgetattr(STDIN_FILENO, &modes) == 0;
+}
+
+void
 film_step_terminal_guard(const char *leave)
 {
     leaving_length = strlen(leave);
@@ -104,7 +110,6 @@ film_step_terminal_guard(const char *leave)
         leaving_length = sizeof(leaving);
     }
     memcpy(leaving, leave, leaving_length);
-    has_modes = tcgetattr(STDIN_FILENO, &modes) == 0;
     catch(SIGINT, note_interrupt, 0);
     catch(SIGCONT, note_resume, 0);
     for (size_t i = 0; i < ENDING_COUNT; i++) {

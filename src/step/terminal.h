@@ -18,8 +18,12 @@ extern volatile sig_atomic_t film_step_terminal_resumed;
 void
 film_step_terminal_catch_interrupts(bool reads);
 
-/* Keeps the terminal's modes, and what leaves the full screen, and catches the signals
- * that would end us. `leave`: borrowed; at most 256 bytes of it are kept. */
+/* Keeps the terminal's modes as they are. */
+void
+film_step_terminal_keep(void);
+
+/* Keeps what leaves the full screen, and catches the signals that would end us.
+ * `leave`: borrowed; at most 256 bytes of it are kept. */
 void
 film_step_terminal_guard(const char *leave);
 
