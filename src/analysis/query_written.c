@@ -14,11 +14,12 @@
 /* An event that wrote something. */
 typedef struct wrote {
     uint64_t event;
-    uint32_t offset, number;
+    uint32_t line, number;
     uint8_t kind, form;
 } wrote;
 
 typedef struct walk {
+    film_reader *reader; /* borrowed */
     wrote found[MOST_WRITTEN];
     size_t count, walked;
 } walk;
@@ -41,21 +42,25 @@ is_write(uint8_t kind)
            kind == FILM_KIND_CHANGE || kind == FILM_KIND_CALL;
 }
 
-/* Of the writes that an instruction made, the newest counts. */
+/* Of the writes that a line made to a name, the newest counts. */
 static void
 meet(walk *on, const film_scene *scene, uint32_t index)
 {
     const film_scene_event *event = &scene->events[index];
+    film_event whole;
+    uint32_t line;
 
+    film_scene_event_of(scene, index, &whole);
+    line = film_reader_event_line(on->reader, &whole);
     for (size_t i = 0; i < on->count; i++) {
         const wrote *other = &on->found[i];
-        if (other->offset == event->offset && other->number == event->number &&
+        if (other->line == line && other->number == event->number &&
             other->kind == event->kind && other->form == event->form) {
             return;
         }
     }
     on->found[on->count++] = (wrote){.event = scene->first + index,
-                                     .offset = event->offset,
+                                     .line = line,
                                      .number = event->number,
                                      .kind = event->kind,
                                      .form = event->form};
@@ -244,7 +249,7 @@ film_answer_written(film_ask *ask)
     film_scene *scene;
     film_buffer name = {0};
     film_status status = FILM_OK;
-    walk on = {.count = 0};
+    walk on = {.reader = ask->reader};
     names known;
     uint64_t serial;
     size_t index;

@@ -85,18 +85,21 @@ film_screen_draw_status(film_screen *screen)
     int row = screen->rows - 2, used;
     size_t index;
     const film_json_node *frame = film_step_frame(step, &index);
-    char where[700];
+    char where[700], number[40] = "";
 
     attrset(film_look_attributes(screen, FILM_LOOK_TITLE));
     film_draw_blank(row, 0, screen->columns);
-    snprintf(where, sizeof(where), " event %s %s   %.300s", step->at,
-             film_step_text(json, root, "kind"),
+    if (index > 0) {
+        snprintf(number, sizeof(number), "frame %zu: ", index);
+    }
+    snprintf(where, sizeof(where), " event %s %s   %s%.300s", step->at,
+             film_step_text(json, root, "kind"), number,
              film_step_text(json, frame, "function"));
     used = film_draw_words(screen, row, 0, screen->columns, where, FILM_LOOK_TITLE);
     film_buffer_clear(&step->text);
     film_step_describe(json, &step->out);
     film_output_drain(&step->out);
-    if (step->text.length > 0 && used + 12 < screen->columns) {
+    if (step->text.length > 0 && index == 0 && used + 12 < screen->columns) {
         film_text text = {(const char *)step->text.data, step->text.length};
         film_draw_text(
             screen, row, used + 3, screen->columns - used - 4, text,
@@ -145,27 +148,55 @@ next_row(const film_screen *screen, film_text *rest, int width)
     return row;
 }
 
+/* How many rows the text takes. */
+static size_t
+count_rows(const film_screen *screen, int width)
+{
+    film_text rest = {(const char *)screen->popup.data, screen->popup.length};
+    size_t count = 0;
+
+    while (rest.length > 0) {
+        (void)next_row(screen, &rest, width);
+        count++;
+    }
+    return count;
+}
+
+/* Only as many rows as it needs: what is above stays in sight. */
 void
 film_screen_draw_popup(film_screen *screen)
 {
     film_text rest = {(const char *)screen->popup.data, screen->popup.length};
-    int rows = screen->rows - 5, width = screen->columns - 4;
-    size_t number = 0;
-    char foot[120];
+    int most = screen->rows - 5, width = screen->columns - 4, row;
+    size_t number = 0, top;
 
-    for (int i = 1; i < screen->rows - 3; i++) {
-        film_draw_blank(i, 0, screen->columns);
-    }
-    while (rest.length > 0) {
-        film_text row = next_row(screen, &rest, width);
-        if (number >= screen->popup_top && number < screen->popup_top + (size_t)rows) {
-            film_draw_text(screen, 1 + (int)(number - screen->popup_top), 2, width, row,
-                           FILM_LOOK_PLAIN);
+    screen->popup_lines = count_rows(screen, width);
+    screen->popup_rows =
+        screen->popup_lines < (size_t)most ? screen->popup_lines : (size_t)most;
+    row = screen->rows - 3 - (int)screen->popup_rows;
+    top = screen->popup_top;
+    film_draw_ruler(screen, row - 1, 0, screen->columns,
+                    "up, down, page keys; Enter goes to a moment; q closes");
+    for (; rest.length > 0; number++) {
+        film_text text = next_row(screen, &rest, width);
+        if (number < top || number >= top + screen->popup_rows) {
+            continue;
         }
-        number++;
+        film_draw_blank(row, 0, screen->columns);
+        film_draw_text(screen, row++, 2, width, text,
+                       number == screen->popup_at ? FILM_LOOK_PICKED : FILM_LOOK_PLAIN);
     }
-    screen->popup_lines = number;
-    snprintf(foot, sizeof(foot), "%s",
-             number > (size_t)rows ? "up, down, page keys; q closes" : "q closes");
-    film_draw_ruler(screen, screen->rows - 4, 0, screen->columns, foot);
+}
+
+void
+film_screen_popup_line(const film_screen *screen, char *to, size_t capacity)
+{
+    film_text rest = {(const char *)screen->popup.data, screen->popup.length};
+    film_text row = {"", 0};
+
+    for (size_t i = 0; i <= screen->popup_at && rest.length > 0; i++) {
+        row = next_row(screen, &rest, screen->columns - 4);
+    }
+    snprintf(to, capacity, "%.*s", (int)(row.length < 500 ? row.length : 500),
+             row.data);
 }

@@ -200,38 +200,84 @@ run_word(film_screen *screen, const film_word_info *word, const char *key)
     }
 }
 
+/* A row that begins with a moment leads there: histories, hits, logs. */
+static bool
+go_to_row(film_screen *screen)
+{
+    char row[512], line[80];
+    const char *at = row;
+    size_t digits;
+
+    film_screen_popup_line(screen, row, sizeof(row));
+    at += strspn(at, " ");
+    digits = strspn(at, "0123456789:");
+    if (memchr(at, ':', digits) == NULL || digits > 40) {
+        return false;
+    }
+    film_buffer_clear(&screen->popup);
+    snprintf(line, sizeof(line), "event %.*s", (int)digits, at);
+    film_screen_run_command(screen, line);
+    return true;
+}
+
+/* The row that is meant, and what is shown with it. */
+static void
+move_popup(film_screen *screen, size_t at)
+{
+    size_t rows = screen->popup_rows > 0 ? screen->popup_rows : 1;
+
+    if (at >= screen->popup_lines) {
+        at = screen->popup_lines > 0 ? screen->popup_lines - 1 : 0;
+    }
+    screen->popup_at = at;
+    if (at < screen->popup_top) {
+        screen->popup_top = at;
+    }
+    else if (at >= screen->popup_top + rows) {
+        screen->popup_top = at - rows + 1;
+    }
+}
+
+static bool
+is_key(wint_t key, bool is_code, int code, wint_t character)
+{
+    return is_code ? (int)key == code : key == character && character != 0;
+}
+
 /* Keys of the text over the panes; false: it was closed by a key of another kind. */
 static bool
 popup_key(film_screen *screen, wint_t key, bool is_code)
 {
-    size_t rows = (size_t)(screen->rows - 5);
-    size_t most = screen->popup_lines > rows ? screen->popup_lines - rows : 0;
-    size_t top = screen->popup_top;
+    size_t rows = screen->popup_rows, at = screen->popup_at;
 
-    if ((is_code && key == KEY_DOWN) || (!is_code && key == 'j')) {
-        top++;
+    if (is_key(key, is_code, KEY_DOWN, 'j')) {
+        move_popup(screen, at + 1);
     }
-    else if ((is_code && key == KEY_UP) || (!is_code && key == 'k')) {
-        top -= top > 0;
+    else if (is_key(key, is_code, KEY_UP, 'k')) {
+        move_popup(screen, at > 0 ? at - 1 : 0);
     }
-    else if ((is_code && key == KEY_NPAGE) || (!is_code && key == ' ')) {
-        top += rows;
+    else if (is_key(key, is_code, KEY_NPAGE, ' ')) {
+        move_popup(screen, at + rows);
     }
-    else if (is_code && key == KEY_PPAGE) {
-        top = top > rows ? top - rows : 0;
+    else if (is_key(key, is_code, KEY_PPAGE, 0)) {
+        move_popup(screen, at > rows ? at - rows : 0);
     }
-    else if ((is_code && key == KEY_HOME) || (!is_code && key == 'g')) {
-        top = 0;
+    else if (is_key(key, is_code, KEY_HOME, 'g')) {
+        move_popup(screen, 0);
     }
-    else if ((is_code && key == KEY_END) || (!is_code && key == 'G')) {
-        top = most;
+    else if (is_key(key, is_code, KEY_END, 'G')) {
+        move_popup(screen, SIZE_MAX - 1);
+    }
+    else if (is_key(key, is_code, KEY_ENTER, '\r') ||
+             is_key(key, is_code, KEY_ENTER, '\n')) {
+        if (!go_to_row(screen)) {
+            film_buffer_clear(&screen->popup);
+        }
     }
     else {
         film_buffer_clear(&screen->popup);
-        return !is_code && (key == 'q' || key == ESCAPE_KEY || key == '\n' ||
-                            key == '\r' || key == '?');
+        return !is_code && (key == 'q' || key == ESCAPE_KEY || key == '?');
     }
-    screen->popup_top = top > most ? most : top;
     return true;
 }
 

@@ -36,7 +36,7 @@ film_screen_show(film_screen *screen, const char *text, size_t length)
     if (screen->popup.failed) {
         film_buffer_reset(&screen->popup);
     }
-    screen->popup_top = 0;
+    screen->popup_top = screen->popup_at = 0;
 }
 
 /* One line is a message, more lie over the panes. */
@@ -164,6 +164,13 @@ draw_separator(const film_screen *screen)
     attrset(film_look_attributes(screen, FILM_LOOK_DIM));
     for (int i = 0; i < rows; i++) {
         mvaddstr(first + i, side->column - 1, line);
+    }
+    mvaddstr(first, side->column - 1,
+             screen->wide ? film_sign(screen, "\xe2\x94\x9c", "|")
+                          : film_sign(screen, "\xe2\x94\xac", "+"));
+    if (screen->wide) {
+        mvaddstr(screen->variables.row - 1, side->column - 1,
+                 film_sign(screen, "\xe2\x94\x9c", "|"));
     }
     attrset(A_NORMAL);
 }

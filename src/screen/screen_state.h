@@ -64,8 +64,9 @@ typedef struct film_screen {
     char pick[128];       /* the variable that keys are about; empty: none */
     char message[512];
     bool message_is_wrong;
-    film_buffer popup; /* text over the panes; length 0: none */
-    size_t popup_top, popup_lines;
+    film_buffer popup;              /* text over the panes; length 0: none */
+    size_t popup_top, popup_at;     /* first row shown, the row that keys are about */
+    size_t popup_lines, popup_rows; /* of the text, and of them shown at a time */
     film_prompt prompt;
     int interrupts; /* Ctrl-C in a row */
     bool quit;
@@ -145,6 +146,10 @@ film_screen_draw_message(film_screen *screen);
 
 void
 film_screen_draw_popup(film_screen *screen);
+
+/* The row that keys are about. */
+void
+film_screen_popup_line(const film_screen *screen, char *to, size_t capacity);
 
 /* --- doing (keys.c, prompt.c) --- */
 

@@ -78,20 +78,26 @@ locals_of(const film_screen *screen)
     return film_json_get(json, film_json_root(json), "locals");
 }
 
-/* Which of the variables is picked; count: none. */
+/* Which of the variables is picked; count: none. *changed: the first that the last line
+ * wrote, or 0. */
 static size_t
-picked(const film_screen *screen, size_t *count)
+picked(const film_screen *screen, size_t *count, size_t *changed)
 {
     const film_json *json = &screen->step->moment;
-    size_t number = 0, found = SIZE_MAX;
+    size_t number = 0, found = SIZE_MAX, wrote = SIZE_MAX;
 
     for (const film_json_node *item = film_json_first(json, locals_of(screen));
          item != NULL; item = film_json_next(json, item), number++) {
         if (strcmp(film_step_text(json, item, "name"), screen->pick) == 0) {
             found = number;
         }
+        if (wrote == SIZE_MAX &&
+            film_json_is(film_json_get(json, item, "changed"), FILM_JSON_TRUE)) {
+            wrote = number;
+        }
     }
     *count = number;
+    *changed = wrote == SIZE_MAX ? 0 : wrote;
     return found == SIZE_MAX ? number : found;
 }
 
@@ -100,15 +106,15 @@ film_screen_pick(film_screen *screen, bool back)
 {
     const film_json *json = &screen->step->moment;
     const film_json_node *item = film_json_first(json, locals_of(screen));
-    size_t count, at = picked(screen, &count);
+    size_t count, changed, at = picked(screen, &count, &changed);
 
     if (count == 0) {
         film_screen_say(screen, true, "there is no variable to pick here");
         return;
     }
     at = back ? (at == 0 ? count - 1 : at - 1) : (at + 1 >= count ? 0 : at + 1);
-    if (!back && screen->pick[0] == '\0') {
-        at = 0;
+    if (screen->pick[0] == '\0') {
+        at = changed; /* what the last line wrote is asked about most */
     }
     for (; at > 0; at--) {
         item = film_json_next(json, item);
@@ -154,12 +160,12 @@ void
 film_screen_draw_variables(film_screen *screen)
 {
     const film_json *json = &screen->step->moment;
-    size_t count, at = picked(screen, &count), number = 0, first;
+    size_t count, changed, at = picked(screen, &count, &changed), number = 0, first;
     size_t rows = (size_t)screen->variables.rows;
 
     film_draw_ruler(screen, screen->variables.row - 1, screen->variables.column,
                     screen->variables.columns, "variables");
-    first = first_shown(at == count ? 0 : at, count, rows);
+    first = first_shown(at == count ? changed : at, count, rows);
     for (const film_json_node *item = film_json_first(json, locals_of(screen));
          item != NULL; item = film_json_next(json, item), number++) {
         if (number >= first && number < first + rows) {

@@ -274,7 +274,7 @@ film_step_do_hits(film_step *step, const film_word_info *word, const char *argum
     }
     else {
         film_output_format(
-            &step->out, "%u hits%s\n", rows->count,
+            &step->out, "%u hit%s%s\n", rows->count, rows->count == 1 ? "" : "s",
             film_json_get(json, root, "next") != NULL ? ", and more behind them" : "");
     }
 }
