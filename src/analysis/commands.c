@@ -155,11 +155,21 @@ film_word_find(const char *text, size_t length)
     return NULL;
 }
 
+const film_screen_key_info film_screen_keys[] = {
+    {":", "type a command; Tab completes it, Up and Down recall earlier ones"},
+    {"Tab Shift-Tab", "pick a variable: p, Enter, [, ], v, o and W are about it"},
+    {"Ctrl-N Ctrl-P", "the cursor to another line: b, { and } are about it"},
+    {"Esc", "no pick, and the cursor back to the line that is about to run"},
+    {"Ctrl-C", "gives a search up; twice in a row it ends"},
+    {"Ctrl-L", "draws the screen anew"},
+    {NULL, NULL},
+};
+
 /* --- help for people --- */
 
 #define INDENT 2u
-#define KEYS_WIDTH 14u
-#define NAME_WIDTH 24u
+#define KEYS_WIDTH 17u
+#define NAME_WIDTH 22u
 
 static void
 put_padding(film_buffer *out, size_t count)
@@ -174,17 +184,20 @@ static void
 put_wrapped(film_buffer *out, const char *text, size_t indent, size_t column,
             size_t width)
 {
+    bool first = true;
+
     while (*text != '\0') {
         size_t word = strcspn(text, " ");
-        if (column > indent && column + 1 + word > width) {
+        if (!first && column + 1 + word > width) {
             film_buffer_put_byte(out, '\n');
             put_padding(out, indent);
             column = indent;
         }
-        else if (column > indent) {
+        else if (!first) {
             film_buffer_put_byte(out, ' ');
             column++;
         }
+        first = false;
         film_buffer_append(out, text, word);
         column += word;
         text += word;
@@ -210,12 +223,12 @@ put_help_line(film_buffer *out, const film_word_info *of, size_t width)
         used = KEYS_WIDTH - 1;
     }
     put_padding(out, KEYS_WIDTH - used);
-    film_buffer_append(out, typed, (size_t)length);
     if (length >= (int)NAME_WIDTH) {
-        film_buffer_put_byte(out, '\n');
+        put_wrapped(out, typed, INDENT + KEYS_WIDTH + 2, INDENT + KEYS_WIDTH, width);
         put_padding(out, indent);
     }
     else {
+        film_buffer_append(out, typed, (size_t)length);
         put_padding(out, NAME_WIDTH - (size_t)length);
     }
     put_wrapped(out, of->help, indent, indent, width);
@@ -234,6 +247,13 @@ film_words_help(film_buffer *out, size_t width)
             film_buffer_put_byte(out, '\n');
         }
         put_help_line(out, &film_words[i], width);
+    }
+    film_buffer_append_text(out, " on the full screen\n");
+    for (const film_screen_key_info *of = film_screen_keys; of->keys != NULL; of++) {
+        put_padding(out, INDENT);
+        film_buffer_append_text(out, of->keys);
+        put_padding(out, KEYS_WIDTH - strlen(of->keys));
+        put_wrapped(out, of->help, INDENT + KEYS_WIDTH, INDENT + KEYS_WIDTH, width);
     }
 }
 
@@ -284,6 +304,14 @@ film_words_markdown(film_buffer *out)
         film_buffer_append_text(out, " | ");
         put_codes(out, of->aliases, false);
         film_buffer_append_text(out, " | ");
+        put_codes(out, of->keys, false);
+        film_buffer_append_text(out, " | ");
+        film_buffer_append_text(out, of->help);
+        film_buffer_append_text(out, " |\n");
+    }
+    film_buffer_append_text(out, "\n| **on the full screen** | |\n|---|---|\n");
+    for (const film_screen_key_info *of = film_screen_keys; of->keys != NULL; of++) {
+        film_buffer_append_text(out, "| ");
         put_codes(out, of->keys, false);
         film_buffer_append_text(out, " | ");
         film_buffer_append_text(out, of->help);

@@ -83,6 +83,13 @@ typedef struct film_word_info {
 /* FILM_WORD_COUNT of them, in the order of the enum. */
 extern const film_word_info film_words[];
 
+/* Keys of a full screen that are no commands; ended by NULL. */
+typedef struct film_screen_key_info {
+    const char *keys, *help;
+} film_screen_key_info;
+
+extern const film_screen_key_info film_screen_keys[];
+
 /* The command with that name or alias, of `length` bytes; NULL: there is none. */
 const film_word_info *
 film_word_find(const char *text, size_t length);

@@ -127,14 +127,20 @@ film_step_add_raw(film_step *step, const char *key, const char *json, size_t len
 }
 
 void
-film_step_begin(film_step *step, const char *question)
+film_step_begin_at(film_step *step, const char *question, const char *at)
 {
     film_buffer_clear(&step->request);
     film_buffer_append_text(&step->request, "{\"q\": ");
     film_json_put(&step->request, question, strlen(question));
-    if (step->at[0] != '\0') {
-        film_step_add_text(step, "m", step->at, strlen(step->at));
+    if (at[0] != '\0') {
+        film_step_add_text(step, "m", at, strlen(at));
     }
+}
+
+void
+film_step_begin(film_step *step, const char *question)
+{
+    film_step_begin_at(step, question, step->at);
     /* Named, so that a search that goes on elsewhere still knows which was meant. */
     if (step->frame != 0 || step->innermost != 0) {
         film_step_add_number(step, "frame",

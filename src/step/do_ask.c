@@ -230,9 +230,7 @@ begin_hits(film_step *step, const char *arguments)
     if (!film_step_look(step)) {
         return false;
     }
-    film_step_begin(step, "hits");
-    /* From the start of the recording on, not from here. */
-    step->request.length = strlen("{\"q\": \"hits\"");
+    film_step_begin_at(step, "hits", ""); /* from the start on, not from here */
     if (film_step_parse_place(step, arguments, place_length, &place)) {
         film_step_add_text(step, "file", place.file, strlen(place.file));
         film_step_add_number(step, "line", place.line);

@@ -219,7 +219,10 @@ film_step_do_thread(film_step *step, const film_word_info *word, const char *arg
     if (!film_step_parse_count(step, arguments, 0, &id)) {
         return;
     }
-    film_step_begin(step, "threads");
+    if (strcmp(step->at, step->switched_to) != 0) {
+        memcpy(step->switched_at, step->at, sizeof(step->switched_at));
+    }
+    film_step_begin_at(step, "threads", step->switched_at);
     film_step_add_number(step, "frames", 1);
     if (!film_step_ask(step)) {
         return;
@@ -230,8 +233,8 @@ film_step_do_thread(film_step *step, const film_word_info *word, const char *arg
     else if (place[0] == '\0') {
         (void)film_step_fail(step, "thread %.20s has not begun here", arguments);
     }
-    else {
-        (void)film_step_jump(step, place);
+    else if (film_step_jump(step, place)) {
+        memcpy(step->switched_to, step->at, sizeof(step->switched_to));
     }
 }
 

@@ -182,6 +182,7 @@ film_step_open(film_step *step, film_reader *reader, const char *path,
     }
     if (status == FILM_OK && take_recording(step, start) && start[0] != '\0') {
         stand_at_first_line(step, start);
+        (void)film_step_look(step);
     }
     film_output_drain(&step->out);
     if (status == FILM_OK && step->failed) {

@@ -51,6 +51,8 @@ typedef struct film_step {
     uint64_t innermost; /* 0: no frame is open */
     char trail[FILM_STEP_TRAIL][FILM_STEP_PLACE];
     size_t trail_count; /* of all time; the place is modulo */
+    /* Threads are looked at as they were at one moment, until one moves. */
+    char switched_at[FILM_STEP_PLACE], switched_to[FILM_STEP_PLACE];
 
     film_json moment;  /* the MOMENT, with the locals of the frame */
     film_json written; /* what the frame's lines wrote; after film_step_look_lines */
@@ -90,6 +92,10 @@ film_step_run(film_step *step, const char *line, size_t length);
 /* A request begins with its question and the moment and frame one is at. */
 void
 film_step_begin(film_step *step, const char *question);
+
+/* At another moment, and no frame. */
+void
+film_step_begin_at(film_step *step, const char *question, const char *at);
 
 void
 film_step_add_text(film_step *step, const char *key, const char *text, size_t length);
