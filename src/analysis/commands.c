@@ -210,10 +210,17 @@ static void
 put_help_line(film_buffer *out, const film_word_info *of, size_t width)
 {
     size_t indent = INDENT + KEYS_WIDTH + NAME_WIDTH, used;
-    char typed[160];
-    int length = snprintf(typed, sizeof(typed), "%s%s%s%s%s", of->name,
-                          of->aliases[0] == '\0' ? "" : " ", of->aliases,
-                          of->arguments[0] == '\0' ? "" : " ", of->arguments);
+    char typed[200] = "";
+    int length = snprintf(typed, sizeof(typed), "%s", of->name);
+
+    for (const char *alias = of->aliases; *alias != '\0';) {
+        int one = (int)strcspn(alias, " ");
+        length += snprintf(typed + length, sizeof(typed) - (size_t)length, ", %.*s",
+                           one, alias);
+        alias += one + (alias[one] == ' ');
+    }
+    length += snprintf(typed + length, sizeof(typed) - (size_t)length, "%s%s",
+                       of->arguments[0] == '\0' ? "" : " ", of->arguments);
 
     put_padding(out, INDENT);
     film_buffer_append_text(out, of->keys);
