@@ -15,11 +15,11 @@ film_look_attributes(const film_screen *screen, film_look look)
         [FILM_LOOK_PLAIN] = A_NORMAL,        [FILM_LOOK_TITLE] = (int)A_REVERSE,
         [FILM_LOOK_HERE] = (int)A_BOLD,      [FILM_LOOK_VALUE] = A_NORMAL,
         [FILM_LOOK_NEW] = (int)A_BOLD,       [FILM_LOOK_STOP] = (int)A_BOLD,
-        [FILM_LOOK_WRONG] = (int)A_BOLD,     [FILM_LOOK_DIM] = A_NORMAL,
+        [FILM_LOOK_WRONG] = (int)A_BOLD,     [FILM_LOOK_DIM] = (int)A_DIM,
         [FILM_LOOK_PICKED] = (int)A_REVERSE,
     };
 
-    if (screen->color && look != FILM_LOOK_PLAIN) {
+    if (screen->color && look != FILM_LOOK_PLAIN && look != FILM_LOOK_DIM) {
         return plain[look] | (int)COLOR_PAIR(look);
     }
     return plain[look];

@@ -204,14 +204,14 @@ static void
 set_colors(film_screen *screen)
 {
     static const short colors[] = {
-        [FILM_LOOK_TITLE] = COLOR_BLUE, [FILM_LOOK_HERE] = COLOR_GREEN,
-        [FILM_LOOK_VALUE] = COLOR_CYAN, [FILM_LOOK_NEW] = COLOR_YELLOW,
-        [FILM_LOOK_STOP] = COLOR_RED,   [FILM_LOOK_WRONG] = COLOR_RED,
-        [FILM_LOOK_DIM] = COLOR_BLUE,   [FILM_LOOK_PICKED] = COLOR_YELLOW,
+        [FILM_LOOK_TITLE] = COLOR_BLUE,    [FILM_LOOK_HERE] = COLOR_GREEN,
+        [FILM_LOOK_VALUE] = COLOR_CYAN,    [FILM_LOOK_NEW] = COLOR_YELLOW,
+        [FILM_LOOK_STOP] = COLOR_RED,      [FILM_LOOK_WRONG] = COLOR_RED,
+        [FILM_LOOK_PICKED] = COLOR_YELLOW,
     };
 
-    screen->color =
-        screen->color && has_colors() && start_color() == OK && COLOR_PAIRS > 8;
+    screen->color = screen->color && has_colors() && start_color() == OK &&
+                    COLOR_PAIRS > FILM_LOOK_COUNT;
     for (int i = FILM_LOOK_TITLE; screen->color && i < FILM_LOOK_COUNT; i++) {
         init_pair((short)i, colors[i], use_default_colors() == OK ? -1 : COLOR_BLACK);
     }
