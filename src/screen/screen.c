@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "screen/screen_state.h"
 #include "step/terminal.h"
 
@@ -351,22 +352,11 @@ set_locale(void)
     return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
-bool
-film_screen_run(film_step *step, bool color, const char **why)
+static void
+run_on(film_screen *screen)
 {
-    film_screen screen;
-    SCREEN *terminal;
+    film_step *step = screen->step;
 
-    memset(&screen, 0, sizeof(screen));
-    screen.step = step;
-    screen.color = color;
-    screen.utf8 = set_locale();
-    film_step_terminal_keep();
-    terminal = newterm(NULL, stdout, stdin);
-    if (terminal == NULL) {
-        *why = "this terminal can do no full screen";
-        return false;
-    }
     guard();
     cbreak();
     noecho();
@@ -374,19 +364,45 @@ film_screen_run(film_step *step, bool color, const char **why)
     set_escdelay(ESCAPE_MS);
     keypad(stdscr, TRUE);
     nodelay(stdscr, TRUE);
-    set_colors(&screen);
+    set_colors(screen);
     step->quiet = true;
     step->working = working;
-    step->working_context = &screen;
-    film_screen_layout(&screen);
-    greet(&screen);
-    film_screen_look(&screen);
-    loop(&screen);
+    step->working_context = screen;
+    film_screen_layout(screen);
+    greet(screen);
+    film_screen_look(screen);
+    loop(screen);
     endwin();
-    delscreen(terminal);
-    film_buffer_reset(&screen.popup);
-    film_prompt_reset(&screen.prompt);
     step->quiet = false;
+    step->working = NULL;
+    step->working_context = NULL;
+}
+
+bool
+film_screen_run(film_step *step, bool color, const char **why)
+{
+    film_screen *screen = film_alloc(sizeof(*screen));
+    SCREEN *terminal;
+
+    if (screen == NULL) {
+        *why = "memory ran out";
+        return false;
+    }
+    screen->step = step;
+    screen->color = color;
+    screen->utf8 = set_locale();
+    film_step_terminal_keep();
+    terminal = newterm(NULL, stdout, stdin);
+    if (terminal == NULL) {
+        film_free(screen);
+        *why = "this terminal can do no full screen";
+        return false;
+    }
+    run_on(screen);
+    delscreen(terminal);
+    film_buffer_reset(&screen->popup);
+    film_prompt_reset(&screen->prompt);
+    film_free(screen);
     film_step_terminal_release();
     return true;
 }

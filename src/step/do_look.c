@@ -283,10 +283,14 @@ put_lines(film_step *step, const film_source_lines *source, uint64_t around,
     uint64_t first = around > LISTED / 2 ? around - LISTED / 2 : 1;
 
     for (uint64_t i = first; i < first + LISTED && i <= source->count; i++) {
-        film_output_format(&step->out, "%5" PRIu64 " %s%s ", i, i == here ? "->" : "  ",
-                           film_step_stop_at(step, source->file, i) != NULL ? "b"
-                                                                            : " ");
-        film_output_display(&step->out, film_source_line(source, i));
+        film_text line = film_source_line(source, i);
+        bool stop = film_step_stop_at(step, source->file, i) != NULL;
+        film_output_format(&step->out, "%5" PRIu64, i);
+        if (line.length > 0) {
+            film_output_format(&step->out, " %s%c ", i == here ? "->" : "  ",
+                               stop ? 'b' : ' ');
+        }
+        film_output_display(&step->out, line);
         if (here != 0) {
             put_written(step, i);
         }
