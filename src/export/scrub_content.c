@@ -151,6 +151,7 @@ put_object(film_scrubber *scrubber, const film_value_record *record, film_buffer
     case FILM_OBJECT_OPAQUE:
     case FILM_OBJECT_ARRAY:
     case FILM_OBJECT_NAMED:
+    case FILM_OBJECT_AGAIN: /* the record it refers to is cleaned */
         break;
     }
     film_buffer_append(body, record->rest.at, film_input_left(&record->rest));

@@ -73,6 +73,7 @@ tokens_of(uint8_t form)
     case FILM_OBJECT_SEQUENCE:
     case FILM_OBJECT_EXCEPTION:
     case FILM_OBJECT_ATTRIBUTES:
+    case FILM_OBJECT_AGAIN:
         return 1;
     case FILM_OBJECT_MAPPING:
         return 2;

@@ -52,6 +52,7 @@ count_tokens(const film_value_record *record)
     case FILM_OBJECT_SEQUENCE:
     case FILM_OBJECT_EXCEPTION:
     case FILM_OBJECT_ATTRIBUTES:
+    case FILM_OBJECT_AGAIN:
         return record->count;
     case FILM_OBJECT_MAPPING:
         return record->count * 2;
@@ -71,6 +72,16 @@ pass_numbers(const film_value_record *record, film_input *input)
     for (uint64_t i = 0; i < numbers && !input->failed; i++) {
         film_input_varint(input);
     }
+}
+
+bool
+film_value_record_again(const film_value_record *record, uint64_t *id)
+{
+    film_input input = record->rest;
+    film_token token = film_token_decode(&input);
+
+    *id = token.value;
+    return !input.failed && record->count == 1 && token.kind == FILM_TOKEN_VALUE;
 }
 
 bool

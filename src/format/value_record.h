@@ -15,6 +15,7 @@
  *     6 NAMED       qualified name (string id)   function, class, module, builtin
  *     7 EXCEPTION   token                        each of its args
  *     8 BYTES       the raw bytes to the end, `count` of them        bytearray
+ *     9 AGAIN       VALUE token: a record of this object whose items these still are
  *   CUT: there is more than `count`.
  * Records refer to records before them only.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -42,7 +43,8 @@ typedef enum film_object_form {
     FILM_OBJECT_ARRAY = 5,
     FILM_OBJECT_NAMED = 6,
     FILM_OBJECT_EXCEPTION = 7,
-    FILM_OBJECT_BYTES = 8
+    FILM_OBJECT_BYTES = 8,
+    FILM_OBJECT_AGAIN = 9 /* film_reader_record puts the items in its place */
 } film_object_form;
 
 typedef struct film_value_record {
@@ -58,6 +60,10 @@ typedef struct film_value_record {
 /* False when the body makes no sense. Items are not looked at. */
 bool
 film_value_record_decode(const uint8_t *body, size_t length, film_value_record *record);
+
+/* The record whose items an AGAIN stands for; false when it makes no sense. */
+bool
+film_value_record_again(const film_value_record *record, uint64_t *id);
 
 /* The value ids its items refer to: from *lowest (UINT64_MAX: none) up to, not
  * including, *end. False when an item makes no sense. */

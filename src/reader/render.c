@@ -275,6 +275,7 @@ render_object(film_renderer *renderer, const film_value_record *record, film_tex
         break;
     case FILM_OBJECT_ATTRIBUTES:
     case FILM_OBJECT_OPAQUE:
+    case FILM_OBJECT_AGAIN: /* film_reader_record gives none */
     default:
         put_object(out, type, record->serial);
         break;

@@ -350,9 +350,9 @@ find_in_windows(film_reader *reader, uint64_t id, film_record *record)
     return FILM_END;
 }
 
-film_status
-film_reader_record(film_reader *reader, uint64_t id, film_value_record *out,
-                   film_error *error)
+/* The record as it was written. */
+static film_status
+read_record(film_reader *reader, uint64_t id, film_value_record *out, film_error *error)
 {
     film_record record = {0};
     film_status status = find_in_chunks(reader, id, &record, error);
@@ -372,6 +372,30 @@ film_reader_record(film_reader *reader, uint64_t id, film_value_record *out,
         !film_value_record_decode(record.body, record.length, out)) {
         return film_fail(error, FILM_CORRUPT, "value %" PRIu64 " makes no sense", id);
     }
+    return FILM_OK;
+}
+
+film_status
+film_reader_record(film_reader *reader, uint64_t id, film_value_record *out,
+                   film_error *error)
+{
+    film_value_record base;
+    uint64_t base_id;
+
+    FILM_TRY(read_record(reader, id, out, error));
+    if (out->form != FILM_OBJECT_AGAIN) {
+        return FILM_OK;
+    }
+    if (!film_value_record_again(out, &base_id) || base_id >= id) {
+        return film_fail(error, FILM_CORRUPT, "value %" PRIu64 " makes no sense", id);
+    }
+    FILM_TRY(read_record(reader, base_id, &base, error));
+    if (base.form == FILM_OBJECT_AGAIN || base.serial != out->serial) {
+        return film_fail(error, FILM_CORRUPT, "value %" PRIu64 " makes no sense", id);
+    }
+    out->form = base.form;
+    out->count = base.count;
+    out->rest = base.rest;
     return FILM_OK;
 }
 

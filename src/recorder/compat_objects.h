@@ -368,6 +368,71 @@ film_object_header_bytes(PyTypeObject *type)
     return _PyType_PreHeaderSize(type);
 }
 
+/* Builtin types of whose instances some are kept for the next one:
+ * do(name, type, whether its destructor uses the trashcan). */
+#define FILM_OLD_FREE_LISTS(do)                                                        \
+    do(list, PyList_Type, true) do(dict, PyDict_Type, true)                            \
+        do(tuple, PyTuple_Type, true) do(context, PyContext_Type, false)
+/* Those that get a free list in 3.14. */
+#define FILM_NEW_FREE_LISTS(do)                                                        \
+    do(method, PyMethod_Type, false) do(function, PyCFunction_Type, false)             \
+        do(list_iterator, PyListIter_Type, false)                                      \
+            do(tuple_iterator, PyTupleIter_Type, false) do(range, PyRange_Type, false) \
+                do(range_iterator, PyRangeIter_Type, false)
+#if PY_VERSION_HEX >= 0x030e0000
+#define FILM_TYPES_WITH_FREE_LISTS(do) FILM_OLD_FREE_LISTS(do) FILM_NEW_FREE_LISTS(do)
+#define FILM_NEW_WITHOUT
+#else
+#define FILM_TYPES_WITH_FREE_LISTS(do) FILM_OLD_FREE_LISTS(do)
+#define FILM_NEW_WITHOUT                                                               \
+    &PyMethod_Type, &PyCFunction_Type, &PyListIter_Type, &PyTupleIter_Type,            \
+        &PyRange_Type, &PyRangeIter_Type,
+#endif
+/* Others that programs see often. */
+#define FILM_TYPES_WITHOUT_FREE_LIST                                                   \
+    FILM_NEW_WITHOUT &PySet_Type, &PyFrozenSet_Type, &PyByteArray_Type,                \
+        &PyFunction_Type, &PyGen_Type, &PyCoro_Type, &PyAsyncGen_Type, &PyModule_Type, \
+        &_PyWeakref_RefType, &PyClassMethod_Type, &PyStaticMethod_Type,                \
+        &PyProperty_Type, &PyEnum_Type, &PyZip_Type, &PyMap_Type, &PyFilter_Type,      \
+        &PyReversed_Type, &PySetIter_Type, &PyDictIterKey_Type, &PyDictIterItem_Type,  \
+        &PyDictIterValue_Type, &PyDictProxy_Type, &PyCode_Type, &PyType_Type
+
+/* Calls `original`, a destructor that uses the trashcan, from the one that has taken
+ * its place. It finds that it is not the type's own and leaves out its part of
+ * the trashcan, which keeps deep nestings from using up the C stack: that is done here,
+ * at the same depth. exact: the object is of the type itself. */
+static inline void
+film_dealloc_through(PyObject *object, destructor original, bool exact)
+{
+#if PY_VERSION_HEX >= 0x030e0000
+    (void)exact; /* _Py_Dealloc itself sees to it */
+    original(object);
+#elif PY_VERSION_HEX >= 0x030d0000
+    PyThreadState *state;
+
+    if (exact && (state = PyThreadState_GetUnchecked())->c_recursion_remaining <=
+                     Py_TRASHCAN_HEADROOM) {
+        PyObject_GC_UnTrack(object);
+        _PyTrash_thread_deposit_object(state, object);
+        return;
+    }
+    original(object); /* which counts the depth */
+#else
+    PyThreadState *state;
+
+    if (!exact) { /* the subclass has done it */
+        original(object);
+        return;
+    }
+    state = _PyThreadState_UncheckedGet();
+    PyObject_GC_UnTrack(object);
+    if (!_PyTrash_begin(state, object)) {
+        original(object);
+        _PyTrash_end(state);
+    }
+#endif
+}
+
 /* --- frames ----------------------------------------------------------------------- */
 
 /* The mapping a class body or module writes its names to; NULL in a function. */

@@ -1,14 +1,15 @@
-/* deaths.h: learns when the memory of an object is given back.
+/* deaths.h: learns when an object dies.
  *
  * An instance of a Python class comes from the object allocator and goes back to it:
  * no free list keeps it for the next one. So while we see every `free`, an instance at
  * a known address is the one we know, and objects.c needs no other proof. The hook is
  * the allocator's own (PyMem_SetAllocator, as tracemalloc does it); `malloc` stays what
  * it was. A block that is not watched costs one load and one jump.
+ * Exact lists, dicts and tuples have free lists: their types' destructors are ours
+ * while a recording lasts.
  *
  * Others may put their hooks over ours, or put back an allocator they saw before us:
- * film_deaths_are_seen notices. Exact lists, dicts and tuples have free lists: they are
- * never watched.
+ * film_deaths_are_seen notices.
  * Threads: the holder of the GIL, as the object allocator demands.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_RECORDER_DEATHS_H
@@ -18,8 +19,8 @@
 
 #include "recorder/compat_objects.h"
 
-/* Called with what may be the address of a watched object whose memory goes; true: it
- * was one. The object must not be looked at. */
+/* Called with what may be the address of a watched object that dies; true: it was one.
+ * The object must not be looked at. */
 typedef bool
 film_death(const PyObject *object);
 
@@ -49,8 +50,8 @@ film_deaths_are_seen(void)
            film_deaths_check();
 }
 
-/* True for types whose instances all come from the object allocator and go straight
- * back to it. is_deque: the type is collections.deque itself. */
+/* True for types whose instances' deaths we see. is_deque: the type is
+ * collections.deque itself. */
 bool
 film_type_dies_in_sight(const PyTypeObject *type, bool is_deque);
 

@@ -42,7 +42,6 @@ allocate(size_t capacity)
     }
     memset(table.ways, 0, capacity * sizeof(*table.ways));
     table.capacity = capacity;
-    table.shift = 64u - (unsigned)__builtin_ctzll(capacity);
     return true;
 }
 

@@ -121,7 +121,6 @@ typedef struct film_object_table {
     film_object_way *ways; /* owned, 64-byte aligned */
     film_object *objects;  /* owned, 64-byte aligned */
     size_t capacity;       /* a power of two, or 0 */
-    unsigned shift;        /* of the hash, to the number of a way */
     uint32_t clock;        /* objects added */
     uint32_t stacks;       /* stack ids given */
 } film_object_table;
@@ -129,12 +128,16 @@ typedef struct film_object_table {
 extern film_object_table film_the_objects;
 
 /* Where an object is looked for first; then at the other ways of its bucket, which are
- * this number with other low bits. */
+ * this number with other low bits. Neighbours in memory are neighbours in the table: a
+ * program that walks over its objects walks over ours. */
 static inline size_t
 film_objects_place(const PyObject *object)
 {
-    return (size_t)(((uint64_t)(uintptr_t)object >> 4) * UINT64_C(0x9e3779b97f4a7c15) >>
-                    film_the_objects.shift);
+    uint64_t address = (uint64_t)(uintptr_t)object;
+    uint64_t spread = (address >> 20) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+
+    return (size_t)((address >> 4) + (spread & ~(uint64_t)(FILM_OBJECT_WAYS - 1))) &
+           (film_the_objects.capacity - 1);
 }
 
 /* The bit of an attribute at this offset (a member of __slots__) or, where that is

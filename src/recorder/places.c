@@ -447,8 +447,7 @@ film_objects_vacate(const film_holder *holder)
             holder->entry->told[holder->slot] = 0;
         }
         else {
-            film_told_put(film_told_slot_key(holder->entry->serial, holder->slot), NULL,
-                          0);
+            film_told_clear(film_told_slot_key(holder->entry->serial, holder->slot));
         }
         break;
     case FILM_HOLDER_CELL:
@@ -456,14 +455,14 @@ film_objects_vacate(const film_holder *holder)
             PyObject *cell = cell_of(holder);
 
             if (cell != NULL) {
-                film_told_put(film_told_key(cell, NULL), NULL, 0);
+                film_told_clear(film_told_key(cell, NULL));
             }
         }
         break;
     case FILM_HOLDER_ATTRIBUTE:
     case FILM_HOLDER_NAMESPACE:
         if (holder->owner != NULL) {
-            film_told_put(film_told_key(holder->owner, holder->name), NULL, 0);
+            film_told_clear(film_told_key(holder->owner, holder->name));
         }
         break;
     case FILM_HOLDER_NONE:

@@ -11,19 +11,16 @@
 #include "recorder/snapshot_forms.h"
 
 #define BYTES_KEPT 256u
-#define KEPT_LISTS 8u
-#define KEPT_BYTES 512u
+#define KEPT_LISTS 64u
 #define ITEMS_PLACED 512u /* beyond those shown, in one go */
 
 film_snapshot film_the_snapshot;
 
-/* What the last records of long lists show, so that an append need not write all of it
- * again. */
+/* The last whole records of long lists, so that an append need not write one again. */
 static struct {
     uint64_t serial; /* 0: none */
     uint64_t floor;  /* of records that may be referred to, when it was kept */
-    uint32_t length;
-    uint8_t bytes[KEPT_BYTES];
+    uint64_t record; /* its value id */
 } kept[KEPT_LISTS];
 
 bool
@@ -167,49 +164,32 @@ items_stayed(const film_object *object, PyObject *value, film_content content,
                                       object->length, now);
 }
 
-static const uint8_t *
-past_number(const uint8_t *varint)
-{
-    while ((*varint & 0x80) != 0) {
-        varint++;
-    }
-    return varint + 1;
-}
-
-/* The count of items and what follows it of a list's record, which has just been put at
- * `start` after serial, form and length. */
+/* The list is longer than its record shows. */
 static void
-keep_items(const film_object *object, size_t start)
+keep_record(const film_object *object)
 {
-    const uint8_t *at = film_the_snapshot.body.data + start;
-    const uint8_t *end = film_the_snapshot.body.data + film_the_snapshot.body.length;
     uint32_t place = object->serial % KEPT_LISTS;
 
-    kept[place].serial = 0;
-    if (film_the_snapshot.body.failed) {
-        return;
-    }
-    at = past_number(past_number(at) + 1);
-    if (end - at <= (ptrdiff_t)KEPT_BYTES) {
-        kept[place].serial = object->serial;
-        kept[place].floor = film_value_floor();
-        kept[place].length = (uint32_t)(end - at);
-        memcpy(kept[place].bytes, at, (size_t)(end - at));
-    }
+    kept[place].serial = object->record == 0 ? 0 : object->serial;
+    kept[place].floor = film_value_floor();
+    kept[place].record = object->record - 1;
 }
 
-/* Puts a list that only grew beyond what its record shows; false: not kept. */
+/* Puts a list that only grew beyond what its record shows; false: that is not kept. */
 static bool
-put_kept_items(const film_object *object, int64_t length)
+put_again(const film_object *object, int64_t length)
 {
     uint32_t at = object->serial % KEPT_LISTS;
+    uint8_t token[FILM_TOKEN_MAX], *end;
 
     if (kept[at].serial != object->serial || kept[at].floor != film_value_floor()) {
         return false;
     }
-    film_buffer_put_byte(&film_the_snapshot.body, FILM_OBJECT_SEQUENCE);
+    end = film_token_put_value(token, FILM_TOKEN_VALUE, kept[at].record);
+    film_buffer_put_byte(&film_the_snapshot.body, FILM_OBJECT_AGAIN);
     film_buffer_put_varint(&film_the_snapshot.body, (uint64_t)length + 1);
-    film_buffer_append(&film_the_snapshot.body, kept[at].bytes, kept[at].length);
+    film_buffer_put_varint(&film_the_snapshot.body, 1);
+    film_buffer_append(&film_the_snapshot.body, token, (size_t)(end - token));
     return true;
 }
 
@@ -224,6 +204,7 @@ film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
     film_unfinished making = {
         .context = context, .object = value, .levels = levels - 1};
     size_t start = film_the_snapshot.body.length;
+    bool again = false;
 
     object->busy = true;
     if (!items_stayed(object, value, content, levels, fingerprint)) {
@@ -233,14 +214,11 @@ film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
     }
     placed = object->placed;
     film_buffer_put_varint(&film_the_snapshot.body, object->serial);
-    if (fingerprint->grown && put_kept_items(object, fingerprint->length)) {
-        making.cut = true;
+    if (fingerprint->grown && put_again(object, fingerprint->length)) {
+        making.cut = again = true;
     }
     else {
         film_snapshot_put(&making, content);
-        if (content == FILM_CONTENT_LIST && making.cut && film_the_looks_left > 0) {
-            keep_items(film_objects_find(value), start);
-        }
     }
     if (making.cut && placed < UINT32_MAX &&
         (content == FILM_CONTENT_LIST || content == FILM_CONTENT_TUPLE ||
@@ -258,6 +236,10 @@ film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
     object->stale = false;
     finish_record(object, type_name, record_flags(value, making.cut), start,
                   !film_content_is_value(content));
+    if (content == FILM_CONTENT_LIST && making.cut && !again &&
+        film_the_looks_left > 0) {
+        keep_record(object);
+    }
     film_snapshot_compared(object, value, levels, fingerprint);
     return object;
 }

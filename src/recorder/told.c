@@ -3,10 +3,13 @@
 #include "recorder/told.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define WAYS 4u
 #define FIRST_PLACES 1024u
 #define MOST_PLACES (1u << 18) /* 8 bytes each: 2 MiB */
+
+uint8_t film_the_told_filter[FILM_TOLD_FILTER];
 
 typedef struct told {
     uint32_t key; /* 0: free */
@@ -34,6 +37,17 @@ set_of(uint32_t key)
     return &table.places[(key >> 1) * WAYS & (table.capacity - 1)];
 }
 
+/* One key more or less that the filter must let through; it stops at its highest. */
+static void
+count(uint32_t key, int more)
+{
+    uint8_t *filter = film_told_filter(key);
+
+    if (*filter < UINT8_MAX) {
+        *filter = (uint8_t)(*filter + more);
+    }
+}
+
 static void
 put_new(uint32_t key, uint32_t word)
 {
@@ -45,7 +59,9 @@ put_new(uint32_t key, uint32_t word)
             return;
         }
     }
-    set[table.turn++ % WAYS] = (told){key, word};
+    set += table.turn++ % WAYS;
+    count(set->key, -1);
+    *set = (told){key, word};
 }
 
 static void
@@ -76,23 +92,29 @@ film_told_put(uint32_t key, const PyObject *object, uint64_t stamp)
 
     for (unsigned way = 0; way < WAYS; way++) {
         if (set[way].key == key) {
-            if (object == NULL) {
-                set[way].key = 0;
-            }
-            else {
-                set[way].word = object_word(object, stamp);
-            }
+            set[way].word = object_word(object, stamp);
             return;
         }
         full = full && set[way].key != 0;
     }
-    if (object == NULL) {
-        return;
-    }
     if (full && table.capacity < MOST_PLACES) {
         grow();
     }
+    count(key, 1);
     put_new(key, object_word(object, stamp));
+}
+
+void
+film_told_take(uint32_t key)
+{
+    told *set = set_of(key);
+
+    for (unsigned way = 0; way < WAYS; way++) {
+        if (set[way].key == key) {
+            set[way].key = 0;
+            count(key, -1);
+        }
+    }
 }
 
 bool
@@ -111,6 +133,7 @@ film_told_is(uint32_t key, const PyObject *object, uint64_t stamp)
 bool
 film_told_begin(void)
 {
+    memset(film_the_told_filter, 0, sizeof(film_the_told_filter));
     table.places = calloc(FIRST_PLACES, sizeof(*table.places));
     table.capacity = FIRST_PLACES;
     return table.places != NULL;

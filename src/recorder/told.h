@@ -30,10 +30,33 @@ film_told_slot_key(uint64_t frame, uint32_t slot)
     return (uint32_t)(word * UINT64_C(0xff51afd7ed558ccd) >> 32) | 1u;
 }
 
-/* The place now holds `object`; NULL: something that is no object. `stamp`: the serial
- * of what owns the place, where another owner may come to lie at the same address. */
+/* How many keys have been put, by their highest bits: nearly everything that programs
+ * hold dies in sight and needs no evidence. */
+#define FILM_TOLD_FILTER 4096u
+extern uint8_t film_the_told_filter[FILM_TOLD_FILTER];
+
+static inline uint8_t *
+film_told_filter(uint32_t key)
+{
+    return &film_the_told_filter[key / (UINT32_MAX / FILM_TOLD_FILTER + 1)];
+}
+
+/* The place now holds `object`. `stamp`: the serial of what owns the place, where
+ * another owner may come to lie at the same address. */
 void
 film_told_put(uint32_t key, const PyObject *object, uint64_t stamp);
+
+void
+film_told_take(uint32_t key);
+
+/* The place holds something that needs no evidence. */
+static inline void
+film_told_clear(uint32_t key)
+{
+    if (FILM_UNLIKELY(*film_told_filter(key) != 0)) {
+        film_told_take(key);
+    }
+}
 
 bool
 film_told_is(uint32_t key, const PyObject *object, uint64_t stamp);

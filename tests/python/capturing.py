@@ -158,9 +158,13 @@ def record(number):
         )
     elif form == 6:
         content = strings[source.varint()]
-    else:
-        assert form == 8
+    elif form == 8:
         content = source.take(count)
+    else:
+        assert (form, count) == (9, 1)
+        again = token(source)
+        assert again.serial == serial
+        form, content = again.form, again.content
     assert source.at == len(body), "record too long"
     return Ref(
         type, serial, form, None if length < 0 else length, content, bool(flags & CUT)

@@ -149,3 +149,116 @@ def test_the_allocator_is_given_back(runner):
         """
     )
     assert (result.rc, result.stdout, result.stderr) == (0, "ok\n", "")
+
+
+NESTED = """
+    import gc
+    order = []
+
+    class Tells:
+        def __init__(self, name):
+            self.name = name
+
+        def __del__(self):
+            order.append(self.name)
+
+    def chain(kind, depth):
+        inside = None
+        for number in range(depth):
+            inside = kind(Tells(number), inside)
+        return inside
+
+    def build():
+        kinds = [
+            lambda a, b: [a, b],
+            lambda a, b: (a, b),
+            lambda a, b: {"a": a, "b": b},
+            lambda a, b: [(a, {"b": b})],
+            type("List", (list,), {"__init__": lambda self, *all: self.extend(all)}),
+        ]
+        for kind in kinds:
+            for depth in (1, 30, 49, 50, 51, 60, 120, 300, 20_000):
+                held = chain(kind, depth)
+                del held
+                order.append("done")
+        ring = []
+        ring.append([ring, Tells("ring")])
+        del ring
+        gc.collect()
+
+    build()
+    import hashlib
+    print(len(order), hashlib.sha256(repr(order).encode()).hexdigest())
+"""
+
+
+def test_deep_nestings_are_taken_apart_as_ever(runner):
+    """Our destructors of list, dict and tuple stand before their own: the trashcan works
+    at the same depths, so that __del__ runs in the same order and no C stack overflows."""
+    program = textwrap.dedent(NESTED)
+    plain = runner.plain(program)
+    recorded = runner.record(None, options=["--level", "values"])
+    assert plain.rc == recorded.rc == 0, (plain.stderr, recorded.stderr)
+    assert recorded.stdout == plain.stdout
+
+
+def test_destructors_are_put_back(runner):
+    """Also where somebody inherited ours meanwhile; and a second recording sees again."""
+    result = runner.plain(
+        """
+        import ctypes, filmstrip, sys
+
+        OFFSET = 6 * ctypes.sizeof(ctypes.c_void_p)  # tp_dealloc
+
+        def destructors():
+            return [
+                ctypes.c_void_p.from_address(id(type) + OFFSET).value
+                for type in (list, dict, tuple)
+            ]
+
+        before = destructors()
+        for _ in range(3):
+            with filmstrip.record("out.film", all=True, level="values", force=True):
+                during = destructors()
+                made = [type(f"T{k}", (k,), {})() for k in (list, dict, tuple)]
+            assert all(a != b for a, b in zip(before, during)), (before, during)
+            assert destructors() == before
+            del made
+        print("done")
+        """
+    )
+    assert (result.rc, result.stdout) == (0, "done\n"), result.stderr
+
+
+@pytest.mark.parametrize(
+    "make", ["[number]", "(number, [])", "{'number': number}", "range(number)"]
+)
+def test_serials_of_builtins(runner, dump, make):
+    """Kept by C code alone, or died and taken the address again: one serial an object."""
+    result = runner.record(
+        f"""
+        def main():
+            kept = {{}}
+            addresses = set()
+            for number in range(300):
+                seen = {make}
+                addresses.add(id(seen))
+                if number % 3 == 0:
+                    kept[number] = iter([seen])
+                del seen
+            assert len(addresses) < 250
+            for holder in kept.values():
+                again = next(holder)
+
+        main()
+        """,
+        options=["--level", "values"],
+    )
+    assert (result.rc, result.stderr) == (0, "")
+    first, second = [], []
+    for event in dump(result.film):
+        if event["kind"] == "set" and event.get("name") in ("seen", "again"):
+            serial = event["value"]["object"]
+            (first if event["name"] == "seen" else second).append(serial)
+    assert len(first) == len(set(first)) == 300
+    assert second == first[::3]
