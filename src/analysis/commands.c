@@ -46,6 +46,8 @@ const film_word_info film_words[] = {
      "to the next exception"},
     {FILM_WORD_RRAISE, "rraise", "", "X", "[TYPE]", "move back-raise", MOVING,
      "back to the exception before"},
+    {FILM_WORD_UNCAUGHT, "uncaught", "", "E", "", "move reverse-continue", MOVING,
+     "to the exception that ended the program or a thread, where it was raised"},
     {FILM_WORD_WRITE, "write", "", "]", "VARIABLE", "move write", MOVING,
      "to the next write of a variable: x, self.x, d['k'], l[3], function:x, module:X"},
     {FILM_WORD_RWRITE, "rwrite", "", "[", "VARIABLE", "move back-write", MOVING,

@@ -71,7 +71,7 @@ run_screen(film_step *step, bool color, const char **why)
 #else
     (void)step;
     (void)color;
-    *why = "this filmstrip was built without ncurses, so it has no full screen";
+    *why = "this filmstrip was built without ncurses";
     return false;
 #endif
 }
@@ -92,8 +92,7 @@ run_session(const film_command *command, film_step *step, const step_options *wa
         return FILM_EXIT_DONE;
     }
     fprintf(stderr,
-            "filmstrip step: %s; so it goes line by line: help lists the "
-            "commands\n",
+            "filmstrip step: %s, so it goes line by line; help lists the commands\n",
             why);
     return run_lines(step, wanted, true);
 }

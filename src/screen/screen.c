@@ -221,8 +221,8 @@ set_colors(film_screen *screen)
 static void
 greet(film_screen *screen)
 {
-    const film_step *step = screen->step;
-    char text[200] = "? lists the keys, : takes a command, q ends";
+    film_step *step = screen->step;
+    char text[300] = "? lists the keys, : takes a command, q ends", exception[200];
 
     if (film_reader_damage_count(step->reader) > 0) {
         snprintf(text, sizeof(text),
@@ -240,6 +240,9 @@ greet(film_screen *screen)
                  "level %s: run --level values keeps lines and "
                  "values too; ? lists the keys",
                  step->level);
+    }
+    else if (film_step_uncaught(step, exception, sizeof(exception))) {
+        snprintf(text, sizeof(text), "E goes to what ended it: %s", exception);
     }
     film_screen_say(screen, false, text);
 }
@@ -365,11 +368,11 @@ run_on(film_screen *screen)
     keypad(stdscr, TRUE);
     nodelay(stdscr, TRUE);
     set_colors(screen);
+    film_screen_layout(screen);
+    greet(screen);
     step->quiet = true;
     step->working = working;
     step->working_context = screen;
-    film_screen_layout(screen);
-    greet(screen);
     film_screen_look(screen);
     loop(screen);
     endwin();

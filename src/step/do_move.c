@@ -353,3 +353,71 @@ film_step_do_write(film_step *step, const film_word_info *word, const char *argu
                                   : "no write of it was recorded behind this");
     }
 }
+
+/* Asks for the last uncaught exception, from the end backwards. */
+static bool
+ask_uncaught(film_step *step)
+{
+    char end[FILM_STEP_PLACE];
+
+    film_step_begin(step, "open");
+    if (!film_step_ask(step)) {
+        return false;
+    }
+    snprintf(end, sizeof(end), "%s",
+             film_step_text(&step->reply, film_json_root(&step->reply), "end"));
+    film_step_begin_at(step, "move", end);
+    film_step_add_text(step, "how", "reverse-continue", 16);
+    film_step_add_raw(step, "across", "true", 4);
+    film_step_add_number(step, "frames", FILM_STEP_FRAMES);
+    film_step_add_stops(step, "{\"kind\": \"uncaught\"}");
+    return film_step_ask(step);
+}
+
+void
+film_step_do_uncaught(film_step *step, const film_word_info *word,
+                      const char *arguments)
+{
+    (void)word;
+    (void)arguments;
+    if (is_there(step) && ask_uncaught(step)) {
+        (void)finish_move(step, false, "no exception ended the program or a thread",
+                          false);
+    }
+}
+
+static bool
+give_up(void *context, double progress)
+{
+    (void)context;
+    (void)progress;
+    return false;
+}
+
+bool
+film_step_uncaught(film_step *step, char *to, size_t capacity)
+{
+    const film_json *reply = &step->reply;
+    const film_json_node *root, *exception;
+    bool found = false;
+
+    if (step->at[0] == '\0') {
+        return false;
+    }
+    step->working = give_up;
+    if (ask_uncaught(step)) {
+        root = film_json_root(reply);
+        exception = film_json_get(reply, root, "exception");
+        found = strcmp(film_step_text(reply, film_json_get(reply, root, "stopped"),
+                                      "reason"),
+                       "breakpoint") == 0;
+        snprintf(to, capacity, "%.60s: %.120s",
+                 film_step_text(reply, exception, "type"),
+                 film_step_text(reply, exception, "message"));
+    }
+    step->working = NULL;
+    step->failed = false;
+    film_output_drain(&step->out);
+    film_buffer_clear(&step->text);
+    return found;
+}

@@ -80,6 +80,10 @@ film_step_do_raise(film_step *step, const film_word_info *word, const char *argu
 void
 film_step_do_write(film_step *step, const film_word_info *word, const char *arguments);
 
+void
+film_step_do_uncaught(film_step *step, const film_word_info *word,
+                      const char *arguments);
+
 /* do_jump.c */
 void
 film_step_do_event(film_step *step, const film_word_info *word, const char *arguments);

@@ -54,7 +54,10 @@ is_interrupted(void *context, double progress)
     return film_step_terminal_interrupted == 0;
 }
 
-/* The next line without its end; SIZE_MAX: there is none. */
+#define NO_LINE SIZE_MAX
+#define INTERRUPTED (SIZE_MAX - 1)
+
+/* The next line without its end. */
 static size_t
 read_line(char *line)
 {
@@ -67,11 +70,11 @@ read_line(char *line)
         }
     }
     if (byte == EOF && ferror(stdin) && film_step_terminal_interrupted != 0) {
-        clearerr(stdin); /* Ctrl-C at the prompt: an empty line */
+        clearerr(stdin); /* Ctrl-C at the prompt: what was typed does not count */
         film_step_terminal_interrupted = 0;
-        return 0;
+        return INTERRUPTED;
     }
-    return byte == EOF && length == 0 ? SIZE_MAX : length;
+    return byte == EOF && length == 0 ? NO_LINE : length;
 }
 
 void
@@ -94,8 +97,12 @@ film_step_pipe_read(film_step_pipe *pipe, film_step *step)
             pipe->wrote = false;
         }
         length = read_line(line);
-        if (length == SIZE_MAX) {
+        if (length == NO_LINE) {
             break;
+        }
+        if (length == INTERRUPTED) {
+            putchar('\n');
+            continue;
         }
         if (pipe->prompt && length == 0 && last_length > 0) {
             going = film_step_pipe_run(pipe, step, last, last_length);

@@ -66,6 +66,7 @@ static const film_step_handler the_handlers[] = {
     [FILM_WORD_RUNTIL] = film_step_do_until,
     [FILM_WORD_RAISE] = film_step_do_raise,
     [FILM_WORD_RRAISE] = film_step_do_raise,
+    [FILM_WORD_UNCAUGHT] = film_step_do_uncaught,
     [FILM_WORD_WRITE] = film_step_do_write,
     [FILM_WORD_RWRITE] = film_step_do_write,
     [FILM_WORD_STEPI] = film_step_do_move,

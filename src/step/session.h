@@ -148,6 +148,11 @@ film_step_look_lines(film_step *step);
 const film_json_node *
 film_step_frame(const film_step *step, size_t *index);
 
+/* The exception that ended the program or a thread, looked for 50 ms at most: "Type:
+ * message" into `to`. False: none was found. */
+bool
+film_step_uncaught(film_step *step, char *to, size_t capacity);
+
 /* The recording as it is now, where it is being written. */
 void
 film_step_refresh(film_step *step);

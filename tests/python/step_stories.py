@@ -98,23 +98,44 @@ class Answers:
 
 
 def record(
-    folder: pathlib.Path, text: str, name: str = "shop.py", *options: str
+    folder: pathlib.Path,
+    text: str,
+    name: str = "shop.py",
+    *options: str,
+    status: int = 0,
 ) -> pathlib.Path:
     """Records a program as `run` does and gives its film."""
     path = folder / name
     path.write_text(textwrap.dedent(text), encoding="utf-8")
     film = folder / (path.stem + ".film")
-    subprocess.run(
+    done = subprocess.run(
         [
             *(sys.executable, "-m", "filmstrip", "run", "--no-progress", "--force"),
             *("-o", film, *options, path),
         ],
-        check=True,
         cwd=folder,
         env=clean_environment(),
+        stderr=subprocess.DEVNULL if status else None,
         timeout=120,
     )
+    assert done.returncode == status
     return film
+
+
+def record_dying(folder: pathlib.Path) -> pathlib.Path:
+    """A program that an exception ends."""
+    text = """\
+    def pay(amount):
+        raise ValueError("too much")
+
+    def main():
+        for amount in (5, 7):
+            if amount > 5:
+                pay(amount)
+
+    main()
+    """
+    return record(folder, text, "dies.py", status=1)
 
 
 def step(

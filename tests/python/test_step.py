@@ -15,7 +15,7 @@ import pytest
 
 from conftest import PROGRAM as PATH
 from conftest import ROOT, clean_environment, run_program
-from step_stories import SHOP, THREADS, record, step
+from step_stories import SHOP, THREADS, record, record_dying, step
 
 ASAN = ROOT / "build" / "asan" / "filmstrip"
 
@@ -144,6 +144,17 @@ def test_raises(shop):
     assert answers.paragraphs[1] == "no exception is raised behind this"
     assert "LookupError" in answers.paragraphs[4]
     assert answers.rc == 1
+
+
+def test_uncaught(shop, tmp_path):
+    film = record_dying(tmp_path)
+    answers = step(film, "uncaught", "p amount", "undo")
+    assert "raises ValueError: too much" in answers.paragraphs[0]
+    assert places(answers)[0] == "dies.py:2"
+    assert answers.paragraphs[1] == "7"
+    assert places(answers)[2] == "dies.py:1"
+    none = step(shop, "uncaught")
+    assert (none.rc, none.text) == (1, "no exception ended the program or a thread\n")
 
 
 def test_first(shop):

@@ -18,7 +18,7 @@ import pytest
 
 from conftest import PROGRAM as PATH
 from conftest import clean_environment
-from step_stories import SHOP, THREADS, record
+from step_stories import SHOP, THREADS, record, record_dying
 from terminals import Terminal, need_tmux
 
 # The screens do not depend on the Python, and they take long.
@@ -294,11 +294,19 @@ def test_threads(terminal, tmp_path):
     window.see("thread 2 of 2, helper")
 
 
+def test_what_ended_the_program_is_told_at_once(terminal, tmp_path):
+    window = terminal()
+    start(window, record_dying(tmp_path))
+    window.see("E goes to what ended it: ValueError: too much", "▶ def pay(amount):")
+    window.keys("E")
+    window.see("raises ValueError: too much", "amount = 7")
+
+
 def test_every_key_of_the_table_does_something_without_harm(terminal, shop):
     """No key ends the program but q, and the screen stays whole."""
     window = terminal(100, 30)
     start(window, shop)
-    for key in ".ujkJK<>cC}{xX;,gGhltTpvoiHWbB/n?[]":
+    for key in ".ujkJK<>cC}{xXE;,gGhltTpvoiHWbB/n?[]":
         window.keys(key, "Escape")
     window.keys("Home", "End", "PageUp", "PageDown", "BSpace", "Enter", "Escape", "F5")
     window.keys("g", "Escape")
