@@ -17,7 +17,9 @@ ALLOWED: dict[str, set[str]] = {
     "reader": {"base", "format"},
     "analysis": {"base", "format", "reader"},
     "export": {"base", "format", "reader", "analysis"},
-    "cli": {"base", "format", "reader", "analysis", "export"},
+    "step": {"base", "reader", "analysis", "export"},
+    "screen": {"base", "reader", "analysis", "export", "step"},
+    "cli": {"base", "format", "reader", "analysis", "export", "step", "screen"},
     "recorder": {"base", "format", "writer"},
     "pyreader": {"base", "format", "reader", "analysis", "export"},
 }

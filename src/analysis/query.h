@@ -50,6 +50,12 @@
  *     Gives rows [{m, time_ns, values [{text, type} | {unknown} | {error_text}]}]
  * - first: condition, m, frame, back, line.
  *     Gives as move
+ * - written: m, frame.
+ *     Gives written [{m, line, name, value or null}]: what the lines of the frame wrote
+ *     last, newest first, as far as this chunk tells; arguments at the function's line
+ * - commands: nothing.
+ *     Gives commands [{name, aliases, keys, arguments, query, group, help}]: the one
+ *     table of commands and keys (commands.h)
  *
  * MOMENT: m, kind, time_ns, thread, function, file, line, depth, exception {type,
  *   message} or null, task {id, name} or null, event {kind and what dump tells of it},

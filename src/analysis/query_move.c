@@ -94,14 +94,16 @@ to_write(film_ask *ask, film_moment from, bool back, film_stop *stop)
     film_written written;
     film_target target;
     const char *variable;
+    film_moment asked; /* a search that goes on elsewhere is about this one's frame */
     uint64_t serial;
     size_t index;
 
     FILM_TRY(film_ask_get_text(ask, "variable", true, &variable));
-    FILM_TRY(film_ask_get_frame(ask, from, &index, &serial));
+    FILM_TRY(film_ask_get_moment(ask, "m", true, &asked));
+    FILM_TRY(film_ask_get_frame(ask, asked, &index, &serial));
     FILM_TRY(
-        film_target_parse(ask->timeline, from, index, variable, &target, ask->error));
-    if (back) { /* before this moment, not at it */
+        film_target_parse(ask->timeline, asked, index, variable, &target, ask->error));
+    if (back && film_moment_is(from, asked)) { /* before this moment, not at it */
         film_moment first, last;
         FILM_TRY(
             film_timeline_ends(ask->timeline, from.thread, &first, &last, ask->error));

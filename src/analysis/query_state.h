@@ -142,5 +142,9 @@ film_status
 film_answer_hits(film_ask *ask);
 film_status
 film_answer_first(film_ask *ask);
+film_status
+film_answer_written(film_ask *ask);
+film_status
+film_answer_commands(film_ask *ask);
 
 #endif
