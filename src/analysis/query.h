@@ -30,6 +30,8 @@
  *     Gives threads [{id, name and a MOMENT, where it stood; m null: not begun}]
  * - locals: m, frame.
  *     Gives locals [VARIABLE]
+ * - globals: m, frame.
+ *     Gives globals [VARIABLE] of the module of the frame's function
  * - value: m, expression (and frame) | object, offset, limit.
  *     Gives value, type, object, form, length, cut, count,
  *     items [{name | key | index, value}]

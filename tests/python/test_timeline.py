@@ -623,3 +623,17 @@ def test_a_continue_can_be_bounded(ask: Callable[[str], Any]) -> None:
         ["breakpoint", True],
         ["start", False],
     ]
+
+
+def test_globals_of_a_frame(ask: Callable[[str], Any]) -> None:
+    """Those of the module of its function, also where the module is not on top."""
+    line = line_of("self.money = self.money - amount")
+    out = ask(f"""
+        m = film.query(q="move", how="hit", file="bank.py", line={line}, n=2)["m"]
+        told = film.query(q="globals", m=m)["globals"]
+        out = {{one["name"]: [one["scope"], one["value"]["text"]] for one in told}}
+    """)
+    assert out["LIMIT"] == ["global", "3"]
+    assert out["work"] == ["global", "<function work>"]
+    assert "RESULT" not in out
+    assert "amount" not in out
