@@ -17,7 +17,8 @@ ALLOWED: dict[str, set[str]] = {
     "reader": {"base", "format"},
     "analysis": {"base", "format", "reader"},
     "export": {"base", "format", "reader", "analysis"},
-    "cli": {"base", "format", "reader", "analysis", "export"},
+    "dap": {"base", "format", "reader", "analysis"},
+    "cli": {"base", "format", "reader", "analysis", "export", "dap"},
     "recorder": {"base", "format", "writer"},
     "pyreader": {"base", "format", "reader", "analysis", "export"},
 }

@@ -468,7 +468,7 @@ film_timeline_globals(film_timeline *timeline, film_moment moment, size_t index,
                       const film_variable **variables, size_t *count, film_error *error)
 {
     film_scene *scene;
-    film_place place;
+    film_place place = {0};
     const film_code *code, *body;
 
     *count = 0;
