@@ -183,7 +183,7 @@ find_watched(film_dap *dap, const film_json_node *arguments, watched *out)
     if (name == NULL) {
         return film_dap_refuse(dap, "which variable?");
     }
-    snprintf(here.moment, sizeof(here.moment), "%s", dap->moment);
+    film_dap_copy_moment(here.moment, dap->moment);
     if (reference > 0 || frame > 0) {
         place = film_dap_find_handle(dap, reference > 0 ? reference : frame);
         if (place == NULL) {

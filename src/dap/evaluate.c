@@ -16,7 +16,7 @@ find_place(film_dap *dap, const film_json_node *arguments, film_dap_handle *plac
     const film_dap_handle *found;
 
     memset(place, 0, sizeof(*place));
-    snprintf(place->moment, sizeof(place->moment), "%s", dap->moment);
+    film_dap_copy_moment(place->moment, dap->moment);
     if (id == 0) {
         return true;
     }

@@ -30,7 +30,7 @@ film_dap_add_handle(film_dap *dap, film_dap_handle_kind kind, const char *moment
     made->kind = kind;
     made->frame = frame;
     made->object = object;
-    snprintf(made->moment, sizeof(made->moment), "%s", moment);
+    film_dap_copy_moment(made->moment, moment);
     if (expression != NULL) {
         size_t length = strlen(expression) + 1;
         made->expression = film_alloc(length);

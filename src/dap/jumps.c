@@ -94,8 +94,7 @@ keep_hits(film_dap *dap, hits *kept, const film_dap_answer *answer)
             return film_dap_refuse(dap, "memory ran out");
         }
         kept->list = list;
-        snprintf(list[kept->count].moment, FILM_DAP_MOMENT, "%s",
-                 moment == NULL ? "" : moment);
+        film_dap_copy_moment(list[kept->count].moment, moment == NULL ? "" : moment);
         list[kept->count++].time_ns =
             (uint64_t)film_dap_integer(answer, row, "time_ns", 0);
     }
@@ -132,7 +131,7 @@ collect_hits(film_dap *dap, size_t source, int64_t line, const char *from, bool 
         fine = film_dap_ask(dap, &answer) && keep_hits(dap, kept, &answer);
         where = fine ? film_dap_text(&answer, answer.root, "next") : NULL;
         kept->all = fine && where == NULL;
-        snprintf(next, sizeof(next), "%s", where == NULL ? "" : where);
+        film_dap_copy_moment(next, where == NULL ? "" : where);
         if (fine && film_dap_watch_go_on(dap, &watch, -1) != FILM_DAP_GO_ON) {
             fine = film_dap_refuse(dap, "cancelled");
         }
@@ -305,7 +304,7 @@ film_dap_goto(film_dap *dap, const film_json_node *arguments)
     if (target == NULL || target->kind != FILM_DAP_TARGET) {
         return target != NULL ? film_dap_refuse(dap, "this is no target") : false;
     }
-    snprintf(moment, sizeof(moment), "%s", target->moment);
+    film_dap_copy_moment(moment, target->moment);
     colon = strchr(moment, ':');
     snprintf(with, sizeof(with), "\"event\": %" PRIu64,
              colon == NULL ? 0 : (uint64_t)strtoull(colon + 1, NULL, 10));
@@ -322,7 +321,7 @@ film_dap_restart_frame(film_dap *dap, const film_json_node *arguments)
     if (frame == NULL || frame->kind != FILM_DAP_FRAME) {
         return frame != NULL ? film_dap_refuse(dap, "this is no frame") : false;
     }
-    snprintf(moment, sizeof(moment), "%s", frame->moment);
+    film_dap_copy_moment(moment, frame->moment);
     snprintf(with, sizeof(with), "\"frame\": %" PRIu64, frame->frame);
     return film_dap_jump(dap, moment, "call", with, "restart", "Call of the frame");
 }

@@ -163,7 +163,7 @@ film_dap_launch(film_dap *dap, const film_json_node *arguments)
         return false;
     }
     dap->stop_on_entry = film_dap_get_bool(dap, arguments, "stopOnEntry", true);
-    snprintf(dap->entry, sizeof(dap->entry), "%s", at == NULL ? "start" : at);
+    film_dap_copy_moment(dap->entry, at == NULL ? "start" : at);
     film_dap_respond(dap);
     (void)film_dap_event(dap, "initialized");
     film_dap_send_event(dap);
@@ -185,7 +185,7 @@ enter(film_dap *dap)
     if (strcmp(dap->entry, "start") == 0) {
         return film_dap_jump(dap, dap->first, "start", NULL, "entry", "Start");
     }
-    snprintf(moment, sizeof(moment), "%s", dap->entry);
+    film_dap_copy_moment(moment, dap->entry);
     snprintf(with, sizeof(with), "\"event\": %llu",
              colon == NULL ? 0ULL : strtoull(colon + 1, NULL, 10));
     return film_dap_jump(dap, moment, "event", with, "entry", "Entry");

@@ -73,7 +73,7 @@ collect(film_dap *dap, const film_dap_point *point, past *kept)
         if (where == NULL) {
             break;
         }
-        snprintf(next, sizeof(next), "%s", where);
+        film_dap_copy_moment(next, where);
         if (film_dap_watch_go_on(dap, &watch, -1) != FILM_DAP_GO_ON) {
             fine = false;
             break;

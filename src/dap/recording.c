@@ -101,9 +101,9 @@ film_dap_open_film(film_dap *dap, const char *path)
     if (fine && start == NULL) {
         fine = film_dap_refuse(dap, "the recording has no events");
     }
-    if (fine) {
-        snprintf(dap->first, sizeof(dap->first), "%s", start);
-        snprintf(dap->moment, sizeof(dap->moment), "%s", start);
+    if (fine && start != NULL) {
+        film_dap_copy_moment(dap->first, start);
+        film_dap_copy_moment(dap->moment, start);
         dap->thread = (uint32_t)strtoul(start, NULL, 10);
         tell_recording(dap, &answer, path);
     }
@@ -155,6 +155,16 @@ film_dap_refresh(film_dap *dap)
     return true;
 }
 
+void
+film_dap_copy_moment(char *to, const char *from)
+{
+    size_t length = strlen(from);
+
+    length = length < FILM_DAP_MOMENT ? length : FILM_DAP_MOMENT - 1;
+    memcpy(to, from, length);
+    to[length] = '\0';
+}
+
 bool
 film_dap_thread_moment(film_dap *dap, int64_t thread, char *moment)
 {
@@ -163,7 +173,7 @@ film_dap_thread_moment(film_dap *dap, int64_t thread, char *moment)
     bool fine;
 
     if (thread == 0 || thread == (int64_t)dap->thread) {
-        snprintf(moment, FILM_DAP_MOMENT, "%s", dap->moment);
+        film_dap_copy_moment(moment, dap->moment);
         return true;
     }
     question = film_dap_question(dap, "threads");
@@ -184,7 +194,7 @@ film_dap_thread_moment(film_dap *dap, int64_t thread, char *moment)
                                                     : "this thread has not begun yet");
         }
         else {
-            snprintf(moment, FILM_DAP_MOMENT, "%s", m);
+            film_dap_copy_moment(moment, m);
         }
     }
     film_dap_answer_reset(&answer);
@@ -198,7 +208,7 @@ film_dap_stand(film_dap *dap, const film_dap_answer *answer)
 
     if (moment != NULL) {
         film_dap_forget_handles(dap);
-        snprintf(dap->moment, sizeof(dap->moment), "%s", moment);
+        film_dap_copy_moment(dap->moment, moment);
         dap->thread = (uint32_t)strtoul(moment, NULL, 10);
     }
 }

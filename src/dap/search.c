@@ -128,7 +128,7 @@ film_dap_search(film_dap *dap, const char *title, film_dap_answer *answer,
         if (where == NULL) {
             break;
         }
-        snprintf(next, sizeof(next), "%s", where);
+        film_dap_copy_moment(next, where);
         *interrupt = film_dap_watch_go_on(
             dap, &watch,
             film_json_number(film_json_get(&answer->json, answer->root, "progress")));

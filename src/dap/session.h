@@ -241,6 +241,10 @@ film_dap_close_film(film_dap *dap);
 bool
 film_dap_refresh(film_dap *dap);
 
+/* Copies a moment, cut where it is too long to be one. */
+void
+film_dap_copy_moment(char *to, const char *from);
+
 /* Where a thread stands at the session's moment. False: it has not begun. */
 bool
 film_dap_thread_moment(film_dap *dap, int64_t thread, char *moment);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -17,6 +18,9 @@
 #define TOKEN_NS 10000000000u
 #define TOKEN_BYTES 16u
 #define BACKLOG 8
+/* What a client that is sent away may still send. */
+#define GOODBYE_MS 200
+#define MOST_UNREAD 64
 
 static film_status
 make_token(char *token, film_error *error)
@@ -59,6 +63,21 @@ open_port(uint16_t port, int *out, uint16_t *given, film_error *error)
     return FILM_OK;
 }
 
+/* What was sent last must arrive: a close with bytes unread would take it back. */
+static void
+say_goodbye(int client)
+{
+    struct pollfd wanted = {.fd = client, .events = POLLIN};
+    char unread[4096];
+
+    (void)shutdown(client, SHUT_WR);
+    for (int i = 0; i < MOST_UNREAD && poll(&wanted, 1, GOODBYE_MS) > 0; i++) {
+        if (read(client, unread, sizeof(unread)) <= 0) {
+            break;
+        }
+    }
+}
+
 static void
 serve_client(int client, const char *film, const char *token)
 {
@@ -72,6 +91,7 @@ serve_client(int client, const char *film, const char *token)
     if (film_dap_serve(client, client, &options, &error) != FILM_OK) {
         fprintf(stderr, "filmstrip dap: a client was sent away: %s\n", error.message);
     }
+    say_goodbye(client);
     close(client);
 }
 

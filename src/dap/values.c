@@ -35,7 +35,8 @@ put_hex(film_json_writer *out, const char *key, const char *text, const char *ty
     return true;
 }
 
-/* What is in an object at the moment: its form and how many items are told. */
+/* What is in an object at the moment: how many items are told, and one more where some
+ * are not. */
 static int64_t
 count_items(film_dap *dap, const char *moment, int64_t object, bool *paged)
 {
@@ -50,7 +51,8 @@ count_items(film_dap *dap, const char *moment, int64_t object, bool *paged)
     film_json_add_integer(question, "text_bytes", 1);
     if (film_dap_ask(dap, &answer)) {
         form = film_dap_text(&answer, answer.root, "form");
-        count = film_dap_integer(&answer, answer.root, "count", 0);
+        count = film_dap_integer(&answer, answer.root, "count", 0) +
+                film_dap_is(&answer, answer.root, "cut");
         *paged = form != NULL && (strcmp(form, "sequence") == 0 ||
                                   (strcmp(form, "mapping") == 0 && count > PAGE));
     }
@@ -221,6 +223,23 @@ name_item(const film_dap_answer *answer, const film_json_node *item, const char 
     }
 }
 
+/* In the place of the items that are not there. */
+static void
+put_missing(film_dap *dap, const film_dap_answer *answer)
+{
+    int64_t more = film_dap_integer(answer, answer->root, "length", 0) -
+                   film_dap_integer(answer, answer->root, "count", 0);
+    char text[64];
+
+    snprintf(text, sizeof(text), "%" PRId64 " more were not recorded", more);
+    film_json_open(&dap->response, NULL, '{');
+    film_json_add_text(&dap->response, "name", "...");
+    film_json_add_text(&dap->response, "value",
+                       more > 0 ? text : "what it holds is not told whole");
+    film_json_add_integer(&dap->response, "variablesReference", 0);
+    film_json_close(&dap->response, '}');
+}
+
 static bool
 put_items(film_dap *dap, const film_dap_handle *place, int64_t first, int64_t count,
           bool hex)
@@ -245,6 +264,10 @@ put_items(film_dap *dap, const film_dap_handle *place, int64_t first, int64_t co
                      film_json_get(&answer.json, item, "name") != NULL ? "property"
                                                                        : "data",
                      hex);
+    }
+    if (fine && film_dap_is(&answer, answer.root, "cut") &&
+        film_dap_integer(&answer, answer.root, "count", 0) < first + count) {
+        put_missing(dap, &answer);
     }
     film_dap_answer_reset(&answer);
     return fine;

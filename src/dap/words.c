@@ -116,7 +116,7 @@ ask_rows(film_dap *dap, const char *list, film_buffer *text,
             put(text, where != NULL ? "(there are more)\n" : "");
             break;
         }
-        snprintf(next, sizeof(next), "%s", where);
+        film_dap_copy_moment(next, where);
         if (film_dap_watch_go_on(dap, &watch,
                                  film_json_number(film_json_get(
                                      &answer.json, answer.root, "progress"))) !=
@@ -374,9 +374,9 @@ go_to(film_dap *dap, const film_dap_handle *place, const char *rest)
     const char *how = "event", *event = rest;
     double number;
 
-    snprintf(moment, sizeof(moment), "%s", place->moment);
+    film_dap_copy_moment(moment, place->moment);
     if (strchr(rest, ':') != NULL) {
-        snprintf(moment, sizeof(moment), "%s", rest);
+        film_dap_copy_moment(moment, rest);
         event = strchr(rest, ':') + 1;
     }
     number = strtod(event, &end);

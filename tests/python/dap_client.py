@@ -11,11 +11,12 @@ import importlib.util
 import json
 import pathlib
 import subprocess
-import sys
 from typing import Any
 
 import jsonschema
 import pytest
+
+from conftest import PROGRAM
 
 SCHEMA = "_vendored/pydevd/_pydevd_bundle/_debug_adapter/debugProtocol.json"
 
@@ -67,9 +68,8 @@ class Client:
     """Requests are methods of the protocol's names: client.stackTrace(threadId=1)."""
 
     def __init__(self, *arguments: str, program: str | None = None, **popen: Any) -> None:
-        command = [program] if program else [sys.executable, "-m", "filmstrip"]
         self.process = subprocess.Popen(
-            [*command, "dap", *arguments],
+            [program or PROGRAM, "dap", *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -78,6 +78,7 @@ class Client:
         self.seq = 0
         self.received = 0
         self.events: list[dict[str, Any]] = []
+        self.thread = 1  # that stopped last
 
     def __enter__(self) -> Client:
         return self
@@ -177,23 +178,28 @@ class Client:
 
     def configured(self) -> dict[str, Any]:
         self.configurationDone()
-        return self.event("stopped")
+        return self.stopped()
 
     def move(self, command: str, **arguments: Any) -> dict[str, Any]:
-        arguments.setdefault("threadId", 1)
+        arguments.setdefault("threadId", self.thread)
         self.request(command, **arguments)
-        return self.event("stopped")
+        return self.stopped()
 
-    def top(self, thread: int = 1) -> dict[str, Any]:
-        frames = self.stackTrace(threadId=thread)["stackFrames"]
+    def stopped(self) -> dict[str, Any]:
+        body = self.event("stopped")
+        self.thread = body["threadId"]
+        return body
+
+    def top(self, thread: int | None = None) -> dict[str, Any]:
+        frames = self.stackTrace(threadId=thread or self.thread)["stackFrames"]
         frame: dict[str, Any] = frames[0]
         return frame
 
-    def line(self, thread: int = 1) -> int:
+    def line(self, thread: int | None = None) -> int:
         line: int = self.top(thread)["line"]
         return line
 
-    def locals(self, thread: int = 1, frame: int | None = None) -> dict[str, str]:
+    def locals(self, thread: int | None = None, frame: int | None = None) -> dict[str, str]:
         if frame is None:
             frame = self.top(thread)["id"]
         scope = self.scopes(frameId=frame)["scopes"][0]
