@@ -67,7 +67,9 @@ class Refused(Exception):
 class Client:
     """Requests are methods of the protocol's names: client.stackTrace(threadId=1)."""
 
-    def __init__(self, *arguments: str, program: str | None = None, **popen: Any) -> None:
+    def __init__(
+        self, *arguments: str, program: str | None = None, **popen: Any
+    ) -> None:
         self.process = subprocess.Popen(
             [program or PROGRAM, "dap", *arguments],
             stdin=subprocess.PIPE,
@@ -199,7 +201,9 @@ class Client:
         line: int = self.top(thread)["line"]
         return line
 
-    def locals(self, thread: int | None = None, frame: int | None = None) -> dict[str, str]:
+    def locals(
+        self, thread: int | None = None, frame: int | None = None
+    ) -> dict[str, str]:
         if frame is None:
             frame = self.top(thread)["id"]
         scope = self.scopes(frameId=frame)["scopes"][0]

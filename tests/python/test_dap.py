@@ -89,7 +89,9 @@ def program(request: pytest.FixtureRequest) -> str | None:
 # --- the main suite ---
 
 
-def test_sessions_by_the_npm_client(films: pathlib.Path, tmp_path: pathlib.Path) -> None:
+def test_sessions_by_the_npm_client(
+    films: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
     if shutil.which("node") is None:
         pytest.skip("node is not installed")
     if not MODULES.exists():
@@ -129,7 +131,10 @@ def frame(body: bytes) -> bytes:
 def feed(text: bytes, program: str | None, *arguments: str) -> tuple[int, bytes, str]:
     """What a server says to these bytes."""
     done = subprocess.run(
-        [program or PROGRAM, "dap", *arguments], input=text, capture_output=True, timeout=60
+        [program or PROGRAM, "dap", *arguments],
+        input=text,
+        capture_output=True,
+        timeout=60,
     )
     error = done.stderr.decode()
     assert "Sanitizer" not in error and "runtime error" not in error, error
@@ -156,7 +161,11 @@ NONSENSE = {
     "no number": (b"Content-Length: many\r\n\r\n{}", 2, "Content-Length"),
     "negative": (b"Content-Length: -5\r\n\r\n{}", 2, "Content-Length"),
     "huge": (b"Content-Length: 99999999999\r\n\r\n{}", 2, "are the most"),
-    "beyond all": (b"Content-Length: " + b"9" * 30 + b"\r\n\r\n{}", 2, "Content-Length"),
+    "beyond all": (
+        b"Content-Length: " + b"9" * 30 + b"\r\n\r\n{}",
+        2,
+        "Content-Length",
+    ),
     "endless header": (b"X-Y: z\r\n" * 4000, 2, "no header"),
     "a body that never comes": (b"Content-Length: 100\r\n\r\n{", 0, ""),
 }
@@ -259,10 +268,27 @@ def raw(client: Client, command: str, arguments: Any = None) -> int:
 
 EVIL = [
     *(None, True, -1, 0, 1, 2, 3.7, 1e300, 2**63 - 1, -(2**63), 2**31, 10**30),
-    *("", "x", "\0", "é\u2028", "a" * 5000, "../../etc/passwd", "[" * 300, "1:1", "{x}"),
+    *(
+        "",
+        "x",
+        "\0",
+        "é\u2028",
+        "a" * 5000,
+        "../../etc/passwd",
+        "[" * 300,
+        "1:1",
+        "{x}",
+    ),
     *([], {}, [[]], [{}], [None], ["raised"], [{"line": 14}], {"path": "market.py"}),
     *({"sourceReference": 1}, {"path": "/dev/zero"}, {"path": "/dev/stdin"}),
-    [{"line": 14, "condition": "(" * 500, "hitCondition": "%0", "logMessage": "{" * 99}],
+    [
+        {
+            "line": 14,
+            "condition": "(" * 500,
+            "hitCondition": "%0",
+            "logMessage": "{" * 99,
+        }
+    ],
     [{"dataId": '{"kind": "object", "object": 99999999999}'}, {"dataId": "[]"}],
     [{"filterId": "raised", "condition": "1 / 0"}],
 ]
@@ -350,10 +376,18 @@ def test_damaged_recordings(film: pathlib.Path, tmp_path: pathlib.Path) -> None:
                 assert len(str(refused)) > 10
                 continue
             opened += 1
-            for command in ("continue", "stepBack", "reverseContinue", "stepIn", "next"):
+            for command in (
+                "continue",
+                "stepBack",
+                "reverseContinue",
+                "stepIn",
+                "next",
+            ):
                 client.move(command)
                 for thread in client.threads()["threads"]:
-                    for frame in client.stackTrace(threadId=thread["id"])["stackFrames"]:
+                    for frame in client.stackTrace(threadId=thread["id"])[
+                        "stackFrames"
+                    ]:
                         try:
                             client.locals(frame=frame["id"])
                         except Refused as refused:
@@ -375,7 +409,10 @@ def test_recordings_without_values(tmp_path: pathlib.Path, level: str) -> None:
         assert set_at["breakpoints"][0]["verified"]
         stopped = client.move("continue")
         if level == "lines":
-            assert (stopped["reason"], client.line()) == ("breakpoint", line_of("total"))
+            assert (stopped["reason"], client.line()) == (
+                "breakpoint",
+                line_of("total"),
+            )
         assert client.top()["name"]
         assert client.locals() == {} or level == "calls"
         with pytest.raises(Refused, match="not recorded|no recorded value|no frame"):
@@ -489,7 +526,10 @@ def test_a_client_that_says_nothing_is_sent_away(film: pathlib.Path) -> None:
             assert 8 < time.monotonic() - began < 20
         said = server.talk(
             {"command": "initialize", "arguments": {"adapterID": "x"}},
-            {"command": "attach", "arguments": {"film": str(film), "token": server.token}},
+            {
+                "command": "attach",
+                "arguments": {"film": str(film), "token": server.token},
+            },
         )
         assert any(message.get("event") == "initialized" for message in said)
 
