@@ -188,6 +188,23 @@ bench: have-python ## measures against the bare program and against peers
 	else echo "bench/run.py is not there yet"; exit 1; fi
 	@.venvs/$(LAST)/bin/python bench/timeline.py
 
+# --- editors ----------------------------------------------------------------------
+
+build/stamps/vsce: editors/vscode/package.json editors/vscode/package-lock.json build/stamps/system-test
+	@mkdir -p build/vscode && cp editors/vscode/package.json editors/vscode/package-lock.json build/vscode
+	@cd build/vscode && npm ci --silent --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+dist/filmstrip.vsix: build/stamps/vsce editors/vscode/extension.js editors/vscode/README.md LICENSE
+	@mkdir -p dist
+	@cp editors/vscode/extension.js editors/vscode/README.md LICENSE build/vscode
+	@cd build/vscode && node_modules/.bin/vsce package --allow-missing-repository \
+	    --no-dependencies -o "$(CURDIR)/$@" > ../vsce.log 2>&1 || { cat ../vsce.log; exit 1; }
+
+.PHONY: vscode
+vscode: dist/filmstrip.vsix ## the extension for VS Code, dist/filmstrip.vsix
+	@echo "install it: code --install-extension $<"
+
 FUZZ_SECONDS ?= 60
 .PHONY: fuzz
 fuzz: build-fuzz ## feeds damaged recordings to the reader for a minute (needs clang)
