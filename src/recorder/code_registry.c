@@ -107,7 +107,8 @@ names_are_odd(const PyCodeObject *code, const film_frame *frame)
 static void
 plan_writes(film_code *known, const film_frame *frame)
 {
-    film_plan_wishes wishes = {.scope = film_the_session.options.values};
+    film_plan_wishes wishes = {.scope = film_the_session.options.values,
+                               .line_times = film_the_session.options.line_times};
 
     film_plan_free(known->plan);
     known->plan = NULL;
@@ -142,6 +143,7 @@ plan_again(film_code *known, const film_frame *frame)
             (frame != NULL && film_frame_code(frame) == (PyObject *)known->code &&
              names_are_odd(known->code, frame)),
         .scope = film_the_session.options.values,
+        .line_times = film_the_session.options.line_times,
         .every_place = known->plan->every_place || known->strayed,
         .earlier = known->plan,
     };
