@@ -22,7 +22,7 @@ static const question the_questions[] = {
     {"writes", film_answer_writes},     {"history", film_answer_history},
     {"origin", film_answer_origin},     {"hits", film_answer_hits},
     {"first", film_answer_first},       {"written", film_answer_written},
-    {"commands", film_answer_commands},
+    {"commands", film_answer_commands}, {"globals", film_answer_globals},
 };
 
 static film_answer

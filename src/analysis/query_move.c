@@ -139,9 +139,14 @@ go_on(film_ask *ask, film_moment from, bool back, film_stop *stop)
 {
     film_breakpoints *breakpoints;
     film_status status;
+    uint64_t until;
     size_t bad;
 
+    FILM_TRY(film_ask_get_number(ask, "until", UINT64_MAX, &until));
     FILM_TRY(film_ask_breakpoints(ask, &breakpoints, &bad));
+    if (until != UINT64_MAX) {
+        film_breakpoints_until(breakpoints, until);
+    }
     film_ask_open(ask, "log", '[');
     status = film_breakpoints_continue(breakpoints, from, back,
                                        film_ask_get_bool(ask, "across"), &ask->budget,
