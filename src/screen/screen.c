@@ -37,7 +37,9 @@ film_screen_show(film_screen *screen, const char *text, size_t length)
     if (screen->popup.failed) {
         film_buffer_reset(&screen->popup);
     }
-    screen->popup_top = screen->popup_at = 0;
+    screen->popup_top = 0;
+    screen->popup_at = film_screen_marked_row(screen);
+    screen->popup_is_full = false;
 }
 
 /* One line is a message, more lie over the panes. */

@@ -65,7 +65,7 @@ SCENES: list[tuple[str, list[str]]] = [
     ("the first line", []),
     ("into sell, line by line", ["/", *"fn:sell", "Enter", ".", ".", ".", ".", "."]),
     ("a breakpoint, a pick", ["k", "b", "Tab", "Tab", "Tab"]),
-    ("its history", ["v"]),
+    ("its writes around here", ["v"]),
     ("the exception", ["q", "x"]),
     ("the caller", ["h"]),
     ("where a value came from", [":", *"origin items 1", "Enter"]),
@@ -242,7 +242,7 @@ def test_a_row_of_an_answer_leads_to_its_moment(terminal, shop):
     window = terminal()
     start(window, shop)
     window.run(":history sell:item")
-    window.see("sell:item = 'apple'", "q closes")
+    window.see("sell  item = 'apple'", "q closes")
     window.keys("j", "j", "Enter")
     at(window, 20)
     window.see("* item = 'pear'", "wrote item = 'pear'")
