@@ -292,11 +292,13 @@ take_keys(film_screen *screen)
         if (kind == KEY_CODE_YES && key == KEY_RESIZE) {
             film_screen_layout(screen);
             screen->top = 0;
+            film_screen_scroll(screen);
             clearok(curscr, TRUE);
             continue;
         }
         screen->interrupts = 0;
         film_screen_key(screen, key, kind == KEY_CODE_YES);
+        film_screen_scroll(screen);
     }
 }
 
@@ -316,6 +318,7 @@ loop(film_screen *screen)
         if (ready == 0 && screen->step->live) {
             film_step_refresh(screen->step);
             film_screen_look(screen);
+            film_screen_scroll(screen);
         }
     }
 }
@@ -376,6 +379,7 @@ run_on(film_screen *screen)
     step->working = working;
     step->working_context = screen;
     film_screen_look(screen);
+    film_screen_scroll(screen);
     loop(screen);
     endwin();
     step->quiet = false;

@@ -118,6 +118,11 @@ film_screen_draw_source(film_screen *screen);
 uint64_t
 film_screen_cursor(const film_screen *screen);
 
+/* So that the line under the cursor is shown. After each key, not when drawing: what is
+ * seen then does not depend on how many keys came between two drawings. */
+void
+film_screen_scroll(film_screen *screen);
+
 void
 film_screen_move_cursor(film_screen *screen, int64_t by);
 

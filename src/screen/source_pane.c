@@ -44,6 +44,20 @@ scroll_to(film_screen *screen, uint64_t line, uint64_t count)
 }
 
 void
+film_screen_scroll(film_screen *screen)
+{
+    const film_source_lines *source =
+        screen->file[0] == '\0' || screen->too_small
+            ? NULL
+            : film_sources_get(&screen->step->sources, screen->step->reader,
+                               screen->file);
+
+    if (source != NULL) {
+        scroll_to(screen, film_screen_cursor(screen), source->count);
+    }
+}
+
+void
 film_screen_move_cursor(film_screen *screen, int64_t by)
 {
     const film_source_lines *source =
@@ -151,7 +165,6 @@ film_screen_draw_source(film_screen *screen)
         draw_note(screen, source == NULL ? "memory ran out" : note);
         return;
     }
-    scroll_to(screen, film_screen_cursor(screen), source->count);
     for (int i = 0; i < screen->source.rows; i++) {
         uint64_t line = screen->top + (uint64_t)i;
         if (line <= source->count) {

@@ -79,7 +79,7 @@ def normal(screen: str) -> str:
     """Without what differs from run to run: times, numbers of events and objects."""
     text = re.sub(r"[━─◆]+ [\d.]+ s of [\d.]+ s, \d+ %", "<bar>", screen)
     text = re.sub(r"event \d+:\d+ ", "event <m> ", text)
-    text = re.sub(r"^(  +)\d+:\d+ +", r"\1<m> ", text, flags=re.MULTILINE)
+    text = re.sub(r"^(  [ >]*)\d+:\d+ +", r"\1<m> ", text, flags=re.MULTILINE)
     text = re.sub(r" at \d+:\d+$", " at <m>", text, flags=re.MULTILINE)
     text = re.sub(r"#\d+>", "#n>", text)
     return "\n".join(line.rstrip() for line in text.split("\n")).rstrip("\n")
