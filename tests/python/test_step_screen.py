@@ -5,19 +5,25 @@ look at what changed)."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pathlib
+import pty
+import random
 import re
+import select
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable, Iterator
 
 import pytest
 
 from conftest import PROGRAM as PATH
-from conftest import clean_environment
+from conftest import ROOT, clean_environment
 from step_stories import SHOP, THREADS, record, record_dying
 from terminals import Terminal, need_tmux
 
@@ -559,3 +565,91 @@ def test_a_long_search_can_be_given_up(terminal, tmp_path):
     window.see("interrupted at ")
     window.keys("j")
     window.see("▶")
+
+
+# --- any keys at all -------------------------------------------------------------------
+
+ASAN = ROOT / "build" / "asan" / "filmstrip"
+SPECIAL = [
+    b"\x1b[A",
+    b"\x1b[B",
+    b"\x1b[C",
+    b"\x1b[D",
+    b"\x1b[5~",
+    b"\x1b[6~",
+    b"\x1bOH",
+]
+SPECIAL += [
+    b"\x1bOF",
+    b"\t",
+    b"\x1b[Z",
+    b"\r",
+    b"\x7f",
+    b"\x0e",
+    b"\x10",
+    b"\x0c",
+    b"\x1b",
+]
+TYPED = [
+    b":p STOCK\r",
+    b":b take\r",
+    b":c\r",
+    b"/fn:put\r",
+    b":hits take item\r",
+    b":\xff\xfe",
+]
+TYPED += [
+    b":history sell:item\r",
+    "/\u65e5\u672c\r".encode(),
+    b":watch till.money\r",
+    b":undo\r",
+]
+
+
+def drive(program: pathlib.Path, film: pathlib.Path, seed: int) -> tuple[int, bytes]:
+    """Random keys and sizes on a pty; its status and all that it drew."""
+    chance = random.Random(seed)
+    plain = [bytes([key]) for key in range(0x21, 0x7F) if chr(key) != "q"]
+    environment = clean_environment(
+        TERM="xterm-256color", LC_ALL="C.UTF-8", ASAN_OPTIONS="detect_leaks=0"
+    )
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(program, [str(program), "step", str(film)], environment)
+    drawn = bytearray()
+
+    def read(seconds: float) -> bool:
+        while select.select([terminal], [], [], seconds)[0]:
+            try:
+                drawn.extend(os.read(terminal, 1 << 16))
+            except OSError:  # it has ended
+                return False
+        return True
+
+    read(5)
+    for _ in range(150):
+        if chance.random() < 0.05:
+            size = struct.pack(
+                "HHHH", chance.randrange(1, 60), chance.randrange(1, 220), 0, 0
+            )
+            fcntl.ioctl(terminal, termios.TIOCSWINSZ, size)
+        os.write(terminal, chance.choice(chance.choice([plain, plain, SPECIAL, TYPED])))
+        if not read(0.002):
+            break
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and read(0.05):
+        os.write(terminal, b"\x1b")
+        time.sleep(0.04)
+        os.write(terminal, b"q")
+    _, status = os.waitpid(pid, 0)
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(status), bytes(drawn)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_keys(shop, seed):
+    program = ASAN if ASAN.exists() else PATH
+    status, drawn = drive(program, shop, seed)
+    assert b"Sanitizer" not in drawn, drawn[-3000:]
+    assert status == 0, drawn[-3000:]
