@@ -71,6 +71,23 @@ film_screen_move_cursor(film_screen *screen, int64_t by)
     }
 }
 
+/* Whether it is what the last line wrote. */
+static bool
+is_new(const film_screen *screen, const char *name, const char *wrote)
+{
+    const film_json *json = &screen->step->moment;
+    const film_json_node *locals = film_json_get(json, film_json_root(json), "locals");
+
+    for (const film_json_node *item = film_json_first(json, locals); item != NULL;
+         item = film_json_next(json, item)) {
+        if (strcmp(film_step_text(json, item, "name"), name) == 0) {
+            return film_json_is(film_json_get(json, item, "changed"), FILM_JSON_TRUE) &&
+                   strcmp(film_step_text(json, item, "wrote"), wrote) == 0;
+        }
+    }
+    return false;
+}
+
 /* "x = 1, y = 2" of a line. */
 static void
 draw_values(const film_screen *screen, int row, int column, uint64_t line)
@@ -86,20 +103,22 @@ draw_values(const film_screen *screen, int row, int column, uint64_t line)
     for (const film_json_node *item = film_json_first(json, list); item != NULL;
          item = film_json_next(json, item)) {
         const film_json_node *value = film_json_get(json, item, "value");
+        const char *name = film_step_text(json, item, "name");
+        film_look look;
         if (film_step_number(json, item, "line") != line) {
             continue;
         }
+        look = is_new(screen, name, film_step_text(json, item, "m")) ? FILM_LOOK_NEW
+                                                                     : FILM_LOOK_VALUE;
         column +=
             film_draw_words(screen, row, column, end - column, before, FILM_LOOK_VALUE);
-        column += film_draw_words(screen, row, column, end - column,
-                                  film_step_text(json, item, "name"), FILM_LOOK_VALUE);
-        column +=
-            film_draw_words(screen, row, column, end - column, " = ", FILM_LOOK_VALUE);
+        column += film_draw_words(screen, row, column, end - column, name, look);
+        column += film_draw_words(screen, row, column, end - column, " = ", look);
         column += film_draw_words(screen, row, column, end - column,
                                   film_json_is(value, FILM_JSON_OBJECT)
                                       ? film_step_text(json, value, "text")
                                       : "deleted",
-                                  FILM_LOOK_VALUE);
+                                  look);
         before = ", ";
     }
 }
