@@ -118,6 +118,8 @@ meet_told(walk *on, film_input told)
     uint32_t number;
     bool is_name;
 
+    /* Written before the chunk began: by no line that is near. */
+    on->is_changing = false;
     film_locals_reader_begin(&reader, told);
     while (film_locals_reader_next(&reader, &is_name, &number, &token, &length)) {
         meet(on, is_name, number, token, length, UINT64_MAX);
