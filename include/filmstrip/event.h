@@ -21,7 +21,9 @@ typedef enum film_kind {
     FILM_KIND_FOCUS = 0x41,  /* an open frame that is not the top becomes the top */
     FILM_KIND_DROP = 0x42,   /* an open frame ended unseen */
     FILM_KIND_VALUES = 0x43, /* values that belong to the next event */
-    FILM_KIND_PAUSE = 0x44   /* other threads have run; only its time counts */
+    FILM_KIND_PAUSE = 0x44,  /* other threads have run; only its time counts */
+    FILM_KIND_CELLS = 0x45,  /* which cells the frame has that begins or goes on next */
+    FILM_KIND_RESTORED = 0x46 /* a comprehension gave a variable back what it held */
 } film_kind;
 
 #define FILM_NO_OFFSET UINT32_MAX /* the place in the code is not known */
@@ -80,6 +82,15 @@ typedef struct film_event {
     uint32_t token_count;
     uint32_t slot; /* set, delete of a local: its place in the code's locals */
     uint32_t name; /* set, delete of anything else but an item: a string id */
+    /* call, resume, throw: which cells its frame shares with others (format/cells.h); borrowed until
+     * the cursor moves. */
+    const uint8_t *cells;
+    uint32_t cells_length;
+    /* Variables of the frame `restored_frame` that got back what they held before, since
+     * the event before: slot, token each; borrowed likewise. */
+    uint32_t restored_length;
+    const uint8_t *restored;
+    uint64_t restored_frame;
     uint8_t form;  /* set, delete: film_set_form */
     bool cut;      /* change: it could not be compared in full; it may have changed */
 } film_event;

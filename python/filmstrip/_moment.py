@@ -169,6 +169,12 @@ class Moment:
         return told
 
     @property
+    def task(self) -> dict[str, Any] | None:
+        """The asyncio task that runs: its `id` in the recording and its `name`."""
+        told: dict[str, Any] | None = self.told["task"]
+        return told
+
+    @property
     def stack(self) -> list[Frame]:
         """The open frames, innermost last."""
         return [

@@ -140,7 +140,7 @@ gather_thread(gathering *at, uint32_t thread, uint64_t begin, uint64_t end,
 
 /* How many value ids were told before a block; false: not known. */
 static bool
-watermark_of(const film_timeline *timeline, uint32_t thread, uint64_t block,
+watermark_of(film_timeline *timeline, uint32_t thread, uint64_t block,
              uint64_t *watermark)
 {
     size_t length;

@@ -21,11 +21,10 @@ film_postings_reset(film_postings *postings)
 }
 
 static film_status
-load_chunk(film_postings *postings, film_reader *reader, film_thread_postings *of,
-           const film_chunk_info *chunk)
+find_chunk(film_thread_postings *of, const film_chunk_info *chunk, size_t number)
 {
     uint64_t block = chunk->first >> FILM_CHUNK_SHIFT;
-    size_t index, length;
+    size_t index;
     film_posting *blocks;
 
     if (of->count == 0) {
@@ -36,7 +35,10 @@ load_chunk(film_postings *postings, film_reader *reader, film_thread_postings *o
     }
     index = (size_t)(block - of->first_block);
     if (index < of->count) {
-        return FILM_OK; /* it is read */
+        if (of->blocks[index].chunk != 0) { /* not read yet: it may lie elsewhere now */
+            of->blocks[index].chunk = (uint32_t)(number + 1);
+        }
+        return FILM_OK;
     }
     blocks = film_grow(of->blocks, &of->capacity, index + 1, sizeof(*blocks));
     if (blocks == NULL) {
@@ -46,10 +48,7 @@ load_chunk(film_postings *postings, film_reader *reader, film_thread_postings *o
     while (of->count <= index) {
         blocks[of->count++] = (film_posting){0};
     }
-    blocks[index].offset = postings->bytes.length;
-    FILM_TRY(film_reader_summary(reader, chunk, &postings->bytes, &length));
-    /* One that may become fuller, or is of an older format, says nothing. */
-    blocks[index].length = length;
+    blocks[index].chunk = (uint32_t)(number + 1);
     return FILM_OK;
 }
 
@@ -73,22 +72,49 @@ film_postings_load(film_postings *postings, film_reader *reader, film_error *err
         film_thread_postings *of = &postings->threads[i];
         of->thread = track->info.id;
         for (size_t k = 0; k < track->chunk_count; k++) {
-            if (load_chunk(postings, reader, of,
-                           &reader->directory.chunks[track->chunks[k]]) != FILM_OK) {
+            size_t number = track->chunks[k];
+            if (find_chunk(of, &reader->directory.chunks[number], number) != FILM_OK) {
                 return film_fail(error, FILM_NO_MEMORY, "memory ran out");
             }
         }
     }
+    postings->reader = reader;
     postings->loaded = true;
     return FILM_OK;
 }
 
+/* One that cannot be read says nothing: its chunk is looked at itself. */
+static void
+read_summary(film_postings *postings, film_posting *posting)
+{
+    const film_chunk_info *chunk =
+        &postings->reader->directory.chunks[posting->chunk - 1];
+    size_t offset = postings->bytes.length, length;
+
+    posting->chunk = 0;
+    if (film_reader_summary(postings->reader, chunk, &postings->bytes, &length) ==
+        FILM_OK) {
+        posting->offset = offset;
+        posting->length = length;
+    }
+    else { /* memory ran out: nothing is known of any */
+        film_buffer_reset(&postings->bytes);
+        for (size_t i = 0; i < postings->thread_count; i++) {
+            film_thread_postings *of = &postings->threads[i];
+            for (size_t k = 0; k < of->count; k++) {
+                of->blocks[k].length = 0;
+            }
+        }
+    }
+}
+
 const uint8_t *
-film_postings_summary(const film_postings *postings, uint32_t thread, uint64_t block,
+film_postings_summary(film_postings *postings, uint32_t thread, uint64_t block,
                       size_t *length)
 {
     size_t low = 0, high = postings->thread_count;
-    const film_thread_postings *of;
+    film_thread_postings *of;
+    film_posting *posting;
 
     *length = 0;
     while (low < high) {
@@ -107,8 +133,12 @@ film_postings_summary(const film_postings *postings, uint32_t thread, uint64_t b
     if (block < of->first_block || block - of->first_block >= of->count) {
         return NULL;
     }
-    *length = of->blocks[block - of->first_block].length;
-    return postings->bytes.data + of->blocks[block - of->first_block].offset;
+    posting = &of->blocks[block - of->first_block];
+    if (posting->chunk != 0) {
+        read_summary(postings, posting);
+    }
+    *length = posting->length;
+    return *length == 0 ? NULL : postings->bytes.data + posting->offset;
 }
 
 /* Whether one from `number` to `last` of `code` is in a section of LINES' form. */
@@ -268,7 +298,7 @@ may_hold_one(const uint8_t *bytes, size_t length, const film_wanted *wanted)
 }
 
 bool
-film_postings_may_hold(const film_postings *postings, uint32_t thread, uint64_t block,
+film_postings_may_hold(film_postings *postings, uint32_t thread, uint64_t block,
                        const film_filter *filter)
 {
     size_t length;
@@ -291,7 +321,7 @@ film_postings_may_hold(const film_postings *postings, uint32_t thread, uint64_t 
 }
 
 bool
-film_postings_count_kind(const film_postings *postings, uint32_t thread, uint64_t block,
+film_postings_count_kind(film_postings *postings, uint32_t thread, uint64_t block,
                          uint8_t kind, uint64_t *count)
 {
     size_t length;
@@ -302,7 +332,7 @@ film_postings_count_kind(const film_postings *postings, uint32_t thread, uint64_
 }
 
 bool
-film_postings_count_calls(const film_postings *postings, uint32_t thread,
+film_postings_count_calls(film_postings *postings, uint32_t thread,
                           uint64_t block, uint32_t code, uint64_t *count)
 {
     size_t length;
@@ -318,7 +348,7 @@ film_postings_count_calls(const film_postings *postings, uint32_t thread,
 }
 
 bool
-film_postings_writes(const film_postings *postings, uint32_t thread, uint64_t block,
+film_postings_writes(film_postings *postings, uint32_t thread, uint64_t block,
                      uint64_t serial,
                      void (*found)(void *context, film_touched_kind kind, uint32_t name,
                                    bool may_own),

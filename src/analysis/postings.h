@@ -1,5 +1,6 @@
-/* postings.h: the summaries of all chunks in memory, and which chunks can hold what a
- * search looks for. Read when the first search wants them: some 500 bytes a chunk.
+/* postings.h: the summaries of chunks in memory, and which chunks can hold what a
+ * search looks for. Each is read when it is first asked for, so that a search may stop
+ * between any two: some 500 bytes and 5 us a chunk.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_POSTINGS_H
 #define FILMSTRIP_POSTINGS_H
@@ -39,6 +40,7 @@ typedef struct film_filter {
 
 typedef struct film_posting {
     size_t offset, length; /* of its summary; length 0: nothing is known */
+    uint32_t chunk;        /* in the reader's directory + 1; 0: none, or it is read */
 } film_posting;
 
 typedef struct film_thread_postings {
@@ -49,13 +51,14 @@ typedef struct film_thread_postings {
 } film_thread_postings;
 
 typedef struct film_postings {
+    film_reader *reader; /* borrowed */
     film_buffer bytes;
     film_thread_postings *threads; /* owned; as the reader's */
     size_t thread_count;
     bool loaded;
 } film_postings;
 
-/* Reads what is not read yet. */
+/* To be called before anything else is asked, and after a refresh: finds the chunks. */
 FILM_NODISCARD film_status
 film_postings_load(film_postings *postings, film_reader *reader, film_error *error);
 
@@ -64,27 +67,28 @@ film_postings_reset(film_postings *postings);
 
 /* Whether the block can hold what the filter wants. True where nothing is known. */
 bool
-film_postings_may_hold(const film_postings *postings, uint32_t thread, uint64_t block,
+film_postings_may_hold(film_postings *postings, uint32_t thread, uint64_t block,
                        const film_filter *filter);
 
-/* The summary of a block; length 0: none. */
+/* The summary of a block, borrowed until the next call of any function here; length 0:
+ * none. */
 const uint8_t *
-film_postings_summary(const film_postings *postings, uint32_t thread, uint64_t block,
+film_postings_summary(film_postings *postings, uint32_t thread, uint64_t block,
                       size_t *length);
 
 /* How many events of a kind, calls of a code the block has; false: not known. */
 bool
-film_postings_count_kind(const film_postings *postings, uint32_t thread, uint64_t block,
+film_postings_count_kind(film_postings *postings, uint32_t thread, uint64_t block,
                          uint8_t kind, uint64_t *count);
 
 bool
-film_postings_count_calls(const film_postings *postings, uint32_t thread,
+film_postings_count_calls(film_postings *postings, uint32_t thread,
                           uint64_t block, uint32_t code, uint64_t *count);
 
 /* Calls `found` for each attribute (or global) written: its name, and whether `serial`
  * may be an owner. False: the block does not say. */
 bool
-film_postings_writes(const film_postings *postings, uint32_t thread, uint64_t block,
+film_postings_writes(film_postings *postings, uint32_t thread, uint64_t block,
                      uint64_t serial,
                      void (*found)(void *context, film_touched_kind kind, uint32_t name,
                                    bool may_own),

@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "analysis/scene_cells.h"
 #include "base/alloc.h"
+#include "format/cells.h"
 #include "format/keyframe.h"
 #include "format/locals.h"
 #include "format/summary.h"
@@ -17,6 +19,9 @@ film_scene_reset(film_scene *scene)
     film_free(scene->nodes);
     film_free(scene->extras);
     film_free(scene->local_offsets);
+    film_free(scene->calls);
+    film_free(scene->restored);
+    film_scene_cells_free(scene->cells);
     film_buffer_reset(&scene->tokens);
     film_buffer_reset(&scene->keyframe);
     memset(scene, 0, sizeof(*scene));
@@ -181,17 +186,41 @@ follow_stack(film_scene *scene, const film_frame *frames, size_t depth, uint32_t
 }
 
 static void
-note_mark(const film_event *from, uint64_t *mark)
+note_mark(const uint8_t *tokens, size_t length, uint32_t count, uint64_t *mark)
 {
-    film_input input = film_input_of(from->tokens, from->tokens_length);
+    film_input input = film_input_of(tokens, length);
 
-    for (uint32_t i = 0; i < from->token_count && !input.failed; i++) {
+    for (uint32_t i = 0; i < count && !input.failed; i++) {
         film_token token = film_token_decode(&input);
         if ((token.kind == FILM_TOKEN_VALUE || token.kind == FILM_TOKEN_OBJECT) &&
             token.value >= *mark) {
             *mark = token.value + 1;
         }
     }
+}
+
+/* What a call tells of the variables its frame shares. */
+static bool
+keep_cells(film_scene *scene, const film_event *from, uint32_t index, uint64_t *mark)
+{
+    film_input body = film_input_of(from->cells, from->cells_length);
+    film_scene_call *calls = film_grow(scene->calls, &scene->call_capacity,
+                                       scene->call_count + 1, sizeof(*calls));
+    film_cell_told told;
+
+    if (calls == NULL) {
+        return false;
+    }
+    scene->calls = calls;
+    calls[scene->call_count++] =
+        (film_scene_call){.event = index,
+                          .cells = (uint32_t)scene->tokens.length,
+                          .length = from->cells_length};
+    film_buffer_append(&scene->tokens, from->cells, from->cells_length);
+    while (film_cells_next(&body, &told)) {
+        note_mark(told.token, told.token_length, told.token_length != 0, mark);
+    }
+    return true;
 }
 
 static bool
@@ -298,6 +327,44 @@ catch_up(builder *build, const film_cursor *cursor, const film_event *from)
     return follow_stack(scene, frames, before, &build->top);
 }
 
+/* The variables that a comprehension has given back. */
+static bool
+keep_restored(builder *build, const film_event *from, uint32_t index)
+{
+    film_scene *scene = build->scene;
+    film_input body = film_input_of(from->restored, from->restored_length);
+    uint32_t node = build->top;
+
+    while (node != 0 && scene->nodes[node - 1].serial != from->restored_frame) {
+        node = scene->nodes[node - 1].parent;
+    }
+    while (node != 0 && !body.failed && film_input_left(&body) > 0) {
+        film_scene_restored *restored =
+            film_grow(scene->restored, &scene->restored_capacity,
+                      scene->restored_count + 1, sizeof(*restored));
+        uint32_t slot = film_input_varint32(&body);
+        const uint8_t *token = body.at;
+        size_t length;
+        if (restored == NULL) {
+            return false;
+        }
+        scene->restored = restored;
+        film_tokens_skip(&body, 1);
+        length = body.failed || token[0] == FILM_TOKEN_UNBOUND
+                     ? 0
+                     : (size_t)(body.at - token);
+        restored[scene->restored_count++] =
+            (film_scene_restored){.event = index,
+                                  .node = node - 1,
+                                  .slot = slot,
+                                  .token = (uint32_t)scene->tokens.length,
+                                  .token_length = (uint32_t)length};
+        film_buffer_append(&scene->tokens, token, length);
+        note_mark(token, length, length != 0, &build->mark);
+    }
+    return true;
+}
+
 /* Keeps an event; build->top is the node on top before it, and then behind it. */
 static bool
 keep(builder *build, const film_cursor *cursor, const film_event *from)
@@ -323,7 +390,11 @@ keep(builder *build, const film_cursor *cursor, const film_event *from)
         event->tokens_length = (uint16_t)from->tokens_length;
         event->token_count = (uint16_t)from->token_count;
         film_buffer_append(&scene->tokens, from->tokens, from->tokens_length);
-        note_mark(from, &build->mark);
+        note_mark(from->tokens, from->tokens_length, from->token_count, &build->mark);
+    }
+    if ((from->cells_length != 0 && !keep_cells(scene, from, index, &build->mark)) ||
+        (from->restored_length != 0 && !keep_restored(build, from, index))) {
+        return false;
     }
     event->mark = (uint32_t)(build->mark - scene->watermark);
     if (!is_common(from->kind) && !keep_extra(scene, from, event)) {
@@ -450,6 +521,8 @@ film_scene_read(film_reader *reader, uint32_t thread, uint64_t block, film_scene
         scene->bytes = (size_t)(end - scene->first) * sizeof(*scene->events) +
                        scene->node_capacity * sizeof(*scene->nodes) +
                        scene->extra_capacity * sizeof(*scene->extras) +
+                       scene->call_capacity * sizeof(*scene->calls) +
+                       scene->restored_capacity * sizeof(*scene->restored) +
                        scene->tokens.capacity + scene->keyframe.capacity;
     }
     else {

@@ -52,6 +52,19 @@ typedef struct film_node {
     bool opened; /* it was open when the scene began */
 } film_node;
 
+/* A call whose frame shares variables with others. */
+typedef struct film_scene_call {
+    uint32_t event;
+    uint32_t cells, length; /* what was told of them: in film_scene.tokens */
+} film_scene_call;
+
+/* Just before an event, a variable of a frame got back what it held before a
+ * comprehension. */
+typedef struct film_scene_restored {
+    uint32_t event, node, slot;
+    uint32_t token, token_length; /* in film_scene.tokens; 0: it has no value */
+} film_scene_restored;
+
 typedef struct film_scene {
     uint32_t thread;
     uint64_t block; /* events >> FILM_CHUNK_SHIFT */
@@ -62,6 +75,11 @@ typedef struct film_scene {
     size_t node_count, node_capacity;
     film_scene_extra *extras; /* owned */
     size_t extra_count, extra_capacity;
+    film_scene_call *calls; /* owned */
+    size_t call_count, call_capacity;
+    film_scene_restored *restored; /* owned; in order */
+    size_t restored_count, restored_capacity;
+    struct film_scene_cells *cells; /* owned; scene_cells.h; NULL: not asked for yet */
     uint32_t start_top; /* node + 1 on top before the first event */
     uint32_t end_top;   /* and behind the last */
     film_buffer tokens;

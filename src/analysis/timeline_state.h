@@ -17,6 +17,7 @@
 typedef struct film_place {
     uint32_t node; /* index in the scene */
     uint32_t at;   /* event index + 1; 0: none in this scene */
+    uint32_t until; /* the moment's own event index + 1 */
 } film_place;
 
 typedef struct film_slot {
@@ -118,6 +119,8 @@ struct film_timeline {
     film_posting *value_ranges; /* owned; summaries of the chunks of values */
     size_t value_range_count;
     film_buffer value_range_bytes;
+    film_slot *shared; /* owned; of the variables that are asked for */
+    size_t shared_capacity;
     film_item *items; /* owned; of _content */
     size_t item_capacity;
     film_buffer text, scratch, content;
@@ -169,6 +172,17 @@ film_timeline_slots(film_timeline *timeline, film_scene *scene, film_place place
 FILM_NODISCARD film_status
 film_timeline_cell(film_timeline *timeline, film_scene *scene, size_t index,
                    uint32_t slot, film_slot *out, film_error *error);
+
+/* The same where the film tells which cell the variable `slot` of `node` is at the
+ * event `index` of the scene, also for the outer function itself. FILM_END: it does
+ * not. Uses timeline->slots; may let go of scenes. */
+FILM_NODISCARD film_status
+film_timeline_shared(film_timeline *timeline, film_scene *scene, uint32_t index,
+                     uint32_t node, uint32_t slot, film_slot *out, film_error *error);
+
+/* Makes the scene's cells known (scene_cells.h). May let go of other scenes. */
+FILM_NODISCARD film_status
+film_timeline_find_cells(film_timeline *timeline, film_scene *scene, film_error *error);
 
 /* timeline_globals.c: the globals that the body of a module names, into
  * timeline->slots, in the order of its names. */

@@ -136,6 +136,21 @@ find_node(const film_scene *scene, uint64_t serial)
     return (uint32_t)scene->node_count;
 }
 
+/* What comprehensions gave back to the frame between its event `at` (index + 1) and the
+ * one that was met before. *left: of the scene's, still to be looked at. */
+static void
+meet_restored(walk *on, const film_scene *scene, film_place place, uint32_t at,
+              size_t *left)
+{
+    for (; *left > 0 && scene->restored[*left - 1].event >= at; --*left) {
+        const film_scene_restored *one = &scene->restored[*left - 1];
+        if (scene->nodes[one->node].serial == on->serial && one->event < place.until) {
+            meet(on, false, one->slot, scene->tokens.data + one->token,
+                 one->token_length, UINT64_MAX);
+        }
+    }
+}
+
 /* Events of the nodes the frame had in this scene. *whole: its call was among them.
  * Gives the earliest of the nodes. */
 static uint32_t
@@ -144,12 +159,15 @@ walk_scene(walk *on, const film_scene *scene, film_place place, bool *whole)
     unsigned lines =
         place.at != 0 && scene->events[place.at - 1].kind == FILM_KIND_LINE ? 0 : 1;
 
+    size_t restored = scene->restored_count;
+
     *whole = false;
     for (;;) {
         const film_node *node = &scene->nodes[place.node];
         for (uint32_t at = place.at; at != 0 && !on->done;
              at = scene->events[at - 1].previous) {
             uint8_t kind = scene->events[at - 1].kind;
+            meet_restored(on, scene, place, at, &restored);
             if (kind == FILM_KIND_LINE && ++lines > 1) {
                 on->is_changing = false;
             }
@@ -160,6 +178,9 @@ walk_scene(walk *on, const film_scene *scene, film_place place, bool *whole)
             }
             meet_event(on, scene, at - 1);
         }
+        meet_restored(on, scene, place,
+                      node->before == 0 ? 0 : scene->nodes[node->before - 1].last,
+                      &restored);
         if (node->before == 0 || on->done) {
             return place.node;
         }
@@ -230,6 +251,7 @@ walk_back(walk *on, film_scene *scene, film_place place, film_error *error)
             return FILM_OK;
         }
         place.at = scene->nodes[place.node].last;
+        place.until = scene->count;
         on->is_changing = false;
     }
     return FILM_OK;
@@ -405,6 +427,43 @@ line_before(const film_scene *scene, film_place place)
     return scene->first;
 }
 
+/* The variables of the frame that others share, into timeline->shared. */
+static film_status
+find_shared(film_timeline *timeline, film_moment moment, size_t index,
+            const film_code *code, uint64_t since, size_t *count, film_error *error)
+{
+    film_scene *scene;
+    film_place place = {0};
+    film_status status;
+
+    *count = 0;
+    for (uint32_t slot = 0; code != NULL && slot < code->local_count; slot++) {
+        film_slot *shared;
+        if ((code->local_kinds[slot] & (CO_FAST_CELL | CO_FAST_FREE)) == 0) {
+            continue;
+        }
+        shared = film_grow(timeline->shared, &timeline->shared_capacity, *count + 1,
+                           sizeof(*shared));
+        if (shared == NULL) {
+            return film_fail(error, FILM_NO_MEMORY, "memory ran out");
+        }
+        timeline->shared = shared;
+        FILM_TRY(place_of(timeline, moment, index, &scene, &place, error));
+        status = film_timeline_shared(timeline, scene,
+                                      (uint32_t)(moment.event - scene->first),
+                                      place.node, slot, &shared[*count], error);
+        if (status == FILM_OK) {
+            shared[*count].changed =
+                shared[*count].wrote != UINT64_MAX && shared[*count].wrote > since;
+            ++*count;
+        }
+        else if (status != FILM_END) {
+            return status;
+        }
+    }
+    return FILM_OK;
+}
+
 film_status
 film_timeline_variables(film_timeline *timeline, film_moment moment, size_t index,
                         const film_variable **variables, size_t *count,
@@ -416,13 +475,19 @@ film_timeline_variables(film_timeline *timeline, film_moment moment, size_t inde
     uint64_t since;
     uint32_t code_id;
     bool known[MOST_CELLS] = {false};
+    size_t shared_count;
 
     *count = 0;
     FILM_TRY(place_of(timeline, moment, index, &scene, &place, error));
     code_id = scene->nodes[place.node].code;
     since = line_before(scene, place);
     code = film_reader_code(timeline->reader, code_id);
+    FILM_TRY(find_shared(timeline, moment, index, code, since, &shared_count, error));
+    FILM_TRY(place_of(timeline, moment, index, &scene, &place, error));
     FILM_TRY(film_timeline_slots(timeline, scene, place, UINT32_MAX, error));
+    for (size_t i = 0; i < shared_count; i++) {
+        timeline->slots[timeline->shared[i].number] = timeline->shared[i];
+    }
     for (size_t i = 0; i < timeline->slot_count; i++) {
         film_variable variable;
         if (i < MOST_CELLS) {
@@ -443,6 +508,44 @@ film_timeline_variables(film_timeline *timeline, film_moment moment, size_t inde
     else if (code != NULL) {
         FILM_TRY(add_cells(timeline, moment, index, code, known, count, error));
     }
+    *variables = timeline->variables;
+    return FILM_OK;
+}
+
+/* The code of the body of a module; NULL: it was not recorded. */
+static const film_code *
+body_of(const film_timeline *timeline, film_text module)
+{
+    for (size_t i = 0; i < film_reader_code_count(timeline->reader); i++) {
+        const film_code *code = film_reader_code(timeline->reader, (uint32_t)i);
+        if (code != NULL && code->qualname.length == 8 &&
+            memcmp(code->qualname.data, "<module>", 8) == 0 &&
+            code->module.length == module.length &&
+            memcmp(code->module.data, module.data, module.length) == 0) {
+            return code;
+        }
+    }
+    return NULL;
+}
+
+film_status
+film_timeline_globals(film_timeline *timeline, film_moment moment, size_t index,
+                      const film_variable **variables, size_t *count, film_error *error)
+{
+    film_scene *scene;
+    film_place place = {0};
+    const film_code *code, *body;
+
+    *count = 0;
+    *variables = timeline->variables;
+    FILM_TRY(place_of(timeline, moment, index, &scene, &place, error));
+    code = film_reader_code(timeline->reader, scene->nodes[place.node].code);
+    if (code == NULL) {
+        return FILM_OK;
+    }
+    body = body_of(timeline, code->module);
+    FILM_TRY(add_globals(timeline, moment, body == NULL ? code->id : body->id,
+                         line_before(scene, place), count, error));
     *variables = timeline->variables;
     return FILM_OK;
 }
@@ -497,6 +600,22 @@ film_timeline_variable(film_timeline *timeline, film_moment moment, size_t index
         return FILM_END;
     }
     slot = find_string(timeline, code->locals, code->local_count, name);
+    if (slot != UINT32_MAX &&
+        (code->local_kinds[slot] & (CO_FAST_CELL | CO_FAST_FREE)) != 0) {
+        film_slot held;
+        film_status status = film_timeline_shared(
+            timeline, scene, (uint32_t)(moment.event - scene->first), place.node, slot,
+            &held, error);
+        if (status == FILM_OK) {
+            FILM_TRY(place_of(timeline, moment, index, &scene, &place, error));
+            describe(timeline, scene, code, &held, out);
+            return out->value.length > 0 ? FILM_OK : FILM_END;
+        }
+        if (status != FILM_END) {
+            return status;
+        }
+        FILM_TRY(place_of(timeline, moment, index, &scene, &place, error));
+    }
     FILM_TRY(film_timeline_slots(timeline, scene, place, slot, error));
     for (size_t i = 0; i < timeline->slot_count; i++) {
         if (timeline->slots[i].known) {

@@ -474,6 +474,11 @@ film_log_text_write(film_log_text *log, film_output *output, const film_merged *
     case FILM_KIND_CHANGE:
         write_write(log, output, merged);
         break;
+    case FILM_KIND_TASK:
+        if (merged->event->count == 0) {
+            break; /* back in the event loop: the next one tells who runs */
+        }
+        __attribute__((fallthrough));
     default:
         write_other(log, output, merged);
     }

@@ -250,6 +250,9 @@ take_row(film_scrubber *scrubber, const film_row *row, film_state *state,
         film_buffer_append(&values->tokens, row->tokens, row->tokens_length);
         return FILM_OK;
     }
+    if (row->kind == FILM_KIND_CELLS || row->kind == FILM_KIND_RESTORED) {
+        return FILM_OK; /* left out, as the variables of keyframes are */
+    }
     done = append_waiting(scrubber, values, &event);
     if (row->kind == FILM_KIND_SET) {
         film_input input = film_input_of(row->tokens, row->tokens_length);

@@ -85,6 +85,26 @@ put_locals(film_state *state, uint64_t number, film_buffer *out)
         }
     }
     put_section(FILM_KEYFRAME_LOCALS, body, out);
+    film_buffer_clear(body);
+    for (size_t i = 0; i < state->depth; i++) {
+        film_locals_put_cells(state->locals, state->frames[i].locals,
+                              state->frames[i].serial, body);
+    }
+    if (body->length != 0) {
+        put_section(FILM_KEYFRAME_CELLS, body, out);
+    }
+}
+
+/* What frames share may have been written by another frame: they are told anew. */
+static void
+retell_shared(film_state *state)
+{
+    for (size_t i = 0; state->locals != NULL && i < state->depth; i++) {
+        film_frame *frame = &state->frames[i];
+        if (film_locals_is_outdated(state->locals, frame->locals)) {
+            frame->home_chunk = 0;
+        }
+    }
 }
 
 void
@@ -102,14 +122,19 @@ film_keyframe_put_resumed(const film_locals *locals, film_buffer *out)
     film_buffer_append(out, count, length);
     film_buffer_append(out, locals->resumed.data, locals->resumed.length);
     out->failed = out->failed || locals->resumed.failed;
+    if (locals->resumed_cells.length != 0) {
+        put_section(FILM_KEYFRAME_RESUMED_CELLS, &locals->resumed_cells, out);
+    }
 }
 
 void
 film_keyframe_encode(film_state *state, uint64_t number, bool alone, film_buffer *out)
 {
-    size_t runs = count_runs(state);
+    size_t runs;
     uint32_t index = 0;
 
+    retell_shared(state);
+    runs = count_runs(state);
     if (alone || state->depth <= FILM_KEYFRAME_SHALLOW || runs > FILM_KEYFRAME_RUNS ||
         number >= UINT32_MAX) {
         for (size_t i = 0; i < state->depth; i++) {
@@ -246,6 +271,7 @@ film_keyframe_decode(film_state *state, uint64_t number, const uint8_t *bytes,
 
     state->depth = 0;
     film_state_forget_values(state);
+    film_state_forget_cells(state);
     if (input.failed || depth > FILM_STATE_MAX_DEPTH || runs > depth ||
         runs > FILM_KEYFRAME_RUNS) {
         return FILM_CORRUPT;

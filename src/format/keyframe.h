@@ -34,7 +34,12 @@
 void
 film_keyframe_encode(film_state *state, uint64_t number, bool alone, film_buffer *out);
 
-enum film_keyframe_section { FILM_KEYFRAME_LOCALS = 1, FILM_KEYFRAME_RESUMED = 2 };
+enum film_keyframe_section {
+    FILM_KEYFRAME_LOCALS = 1,
+    FILM_KEYFRAME_RESUMED = 2,
+    FILM_KEYFRAME_CELLS = 3, /* of the open frames, told here or not */
+    FILM_KEYFRAME_RESUMED_CELLS = 4
+};
 
 /* Appends RESUMED, once the chunk's rows have passed; film_keyframe_encode appends
  * LOCALS itself. */

@@ -15,6 +15,7 @@ film_locals_begin_chunk(film_locals *locals, uint64_t floor)
     locals->lowest = UINT64_MAX;
     locals->floor = floor;
     film_buffer_clear(&locals->resumed);
+    film_buffer_clear(&locals->resumed_cells);
 }
 
 void
@@ -23,9 +24,12 @@ film_locals_reset(film_locals *locals)
     for (size_t i = 0; i < locals->count; i++) {
         film_free(locals->blocks[i].slots);
         film_free(locals->blocks[i].names);
+        film_free(locals->blocks[i].cells);
     }
     film_free(locals->blocks);
     film_free(locals->suspended);
+    film_free(locals->cells);
+    film_buffer_reset(&locals->resumed_cells);
     film_buffer_reset(&locals->resumed);
     film_buffer_reset(&locals->scratch);
     memset(locals, 0, sizeof(*locals));
@@ -206,6 +210,7 @@ film_locals_resume(film_locals *locals, uint64_t serial)
     if (locals->blocks[block].epoch != locals->epoch) {
         film_buffer_put_varint(&locals->resumed, serial);
         film_locals_put(locals, block, &locals->resumed);
+        film_locals_put_cells(locals, block, serial, &locals->resumed_cells);
         locals->resumed_count++;
     }
     return block;
@@ -282,6 +287,18 @@ put_value(film_locals *locals, const film_local *value, film_buffer *out)
     film_buffer_append(out, value->bytes, value->length);
 }
 
+/* Others may have written to what it shares. */
+static void
+read_shared(const film_locals *locals, uint32_t number)
+{
+    film_locals_block *block = &locals->blocks[number];
+
+    for (uint32_t i = 0; i < block->cell_count; i++) {
+        block->slots[block->cells[i].slot] = locals->cells[block->cells[i].cell].value;
+    }
+    block->told = locals->epoch;
+}
+
 void
 film_locals_put(film_locals *locals, uint32_t number, film_buffer *out)
 {
@@ -289,6 +306,9 @@ film_locals_put(film_locals *locals, uint32_t number, film_buffer *out)
     uint64_t slots = 0, names = 0;
     uint32_t last = 0;
 
+    if (block != NULL && block->cell_count != 0) {
+        read_shared(locals, number);
+    }
     for (uint32_t i = 0; block != NULL && i < block->used; i++) {
         slots += block->slots[i].length != 0;
     }

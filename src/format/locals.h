@@ -17,12 +17,15 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "format/cells.h"
 #include "format/token.h"
 
 /* Bounds: what is beyond is not kept, and then not known to readers. */
 #define FILM_LOCALS_SLOTS 4096u
 #define FILM_LOCALS_NAMES 1024u
 #define FILM_LOCALS_BLOCKS (1u << 17)
+#define FILM_LOCALS_CELLS (1u << 17)
+#define FILM_LOCALS_BUCKETS 4096u
 
 typedef struct film_local {
     uint8_t length; /* 0: no value */
@@ -35,11 +38,30 @@ typedef struct film_named_local {
     film_local value;
 } film_named_local;
 
+/* A variable that several frames share. */
+typedef struct film_shared_cell {
+    uint64_t cell;
+    film_local value;
+    uint64_t written; /* the epoch of the last write */
+    uint32_t thread;  /* whose rows tell of it: others know it as another one */
+    uint32_t holders; /* variables of frames that are it */
+    uint32_t next;    /* + 1: of its bucket, or of the free ones */
+} film_shared_cell;
+
+typedef struct film_cell_slot {
+    uint32_t slot;
+    uint32_t cell; /* index in film_locals.cells */
+} film_cell_slot;
+
 typedef struct film_locals_block {
     film_local *slots; /* owned */
     uint32_t used, capacity;
     film_named_local *names; /* owned */
     size_t name_count, name_capacity;
+    film_cell_slot *cells; /* owned: the slots that are shared, their values are there */
+    uint32_t cell_count;
+    size_t cell_capacity;
+    uint64_t told;  /* the epoch of the keyframe that told it last */
     uint64_t epoch; /* of its suspension */
     uint32_t next_free;
 } film_locals_block;
@@ -58,7 +80,12 @@ typedef struct film_locals {
     uint64_t epoch; /* counts chunks */
     film_buffer scratch;
     film_buffer resumed; /* frames suspended before this chunk and resumed in it */
+    film_buffer resumed_cells;
     uint64_t resumed_count;
+    film_shared_cell *cells; /* owned */
+    size_t cell_count, cell_capacity;
+    uint32_t free_cell; /* + 1 */
+    uint32_t cell_buckets[FILM_LOCALS_BUCKETS];
     uint64_t lowest; /* value id told in a keyframe; UINT64_MAX: none */
     uint64_t floor;  /* lower ones are not told: a ring has dropped them */
 } film_locals;
@@ -86,12 +113,18 @@ film_locals_take(film_locals *locals)
     return block;
 }
 
+void
+film_locals_drop_cells(film_locals *locals, film_locals_block *block);
+
 /* The frame has ended. */
 static inline void
 film_locals_release(film_locals *locals, uint32_t block)
 {
     if (block != 0) {
         film_locals_block *gone = &locals->blocks[block];
+        if (__builtin_expect(gone->cell_count != 0, 0)) {
+            film_locals_drop_cells(locals, gone);
+        }
         gone->used = 0;
         gone->name_count = 0;
         gone->next_free = locals->free;
@@ -105,6 +138,26 @@ film_locals_suspend(film_locals *locals, uint64_t serial, uint32_t block);
 
 uint32_t
 film_locals_resume(film_locals *locals, uint64_t serial);
+
+/* The variable `slot` of the block was written: all that share it hold this now. */
+void
+film_locals_write_shared(film_locals *locals, const film_locals_block *block,
+                         uint32_t slot);
+
+/* Whether another frame has written to it since a keyframe told it. */
+bool
+film_locals_is_outdated(const film_locals *locals, uint32_t number);
+
+/* A CELLS row of `thread` tells of a variable of block `number`; `holder`: the block of
+ * the frame that has the same cell, 0: none. */
+void
+film_locals_bind_cell(film_locals *locals, uint32_t thread, uint32_t number,
+                      uint32_t holder, const film_cell_told *told);
+
+/* Appends the cells of a block as keyframes tell them; nothing if it has none. */
+void
+film_locals_put_cells(const film_locals *locals, uint32_t number, uint64_t serial,
+                      film_buffer *out);
 
 bool
 film_locals_grow(film_locals_block *block, uint32_t slot);
@@ -125,6 +178,9 @@ film_locals_set(film_locals *locals, uint32_t number, uint32_t slot,
     }
     block->slots[slot].length = (uint8_t)length;
     memcpy(block->slots[slot].bytes, token, length);
+    if (__builtin_expect(block->cell_count != 0, 0)) {
+        film_locals_write_shared(locals, block, slot);
+    }
 }
 
 static inline void
@@ -132,6 +188,7 @@ film_locals_delete(film_locals *locals, uint32_t number, uint32_t slot)
 {
     if (number != 0 && slot < locals->blocks[number].used) {
         locals->blocks[number].slots[slot].length = 0;
+        film_locals_write_shared(locals, &locals->blocks[number], slot);
     }
 }
 

@@ -25,6 +25,8 @@ film_state_reset(film_state *state)
     }
     film_free(state->frames);
     film_buffer_reset(&state->values);
+    film_buffer_reset(&state->cells);
+    film_buffer_reset(&state->restored);
     memset(state, 0, sizeof(*state));
 }
 
@@ -34,6 +36,15 @@ film_state_forget_values(film_state *state)
     film_buffer_clear(&state->values);
     state->value_count = 0;
     state->values_given = false;
+}
+
+void
+film_state_forget_cells(film_state *state)
+{
+    film_buffer_clear(&state->cells);
+    film_buffer_clear(&state->restored);
+    state->cells_given = false;
+    state->restored_given = false;
 }
 
 film_status
@@ -121,6 +132,9 @@ enter_again(film_state *state, uint64_t frame_delta, uint32_t code, uint32_t off
     if (state->locals != NULL) {
         state->frames[state->depth - 1].locals =
             film_locals_resume(state->locals, serial);
+        if (state->cells.length != 0) {
+            film_state_bind_cells(state);
+        }
     }
     return FILM_OK;
 }
@@ -161,6 +175,108 @@ keep_values(film_state *state, const film_row *row)
     return FILM_OK;
 }
 
+/* Keeps the body of a CELLS row for the call that follows. */
+static film_status
+keep_cells(film_state *state, const film_row *row)
+{
+    if (state->cells_given) {
+        film_state_forget_cells(state);
+    }
+    if (state->cells.length + row->body_length > FILM_STATE_MAX_VALUES) {
+        return FILM_CORRUPT;
+    }
+    film_buffer_append(&state->cells, row->body, row->body_length);
+    if (state->cells.failed) {
+        film_buffer_reset(&state->cells);
+        return FILM_NO_MEMORY;
+    }
+    return FILM_OK;
+}
+
+/* A variable of the top frame holds again what it held before. */
+static film_status
+keep_restored(film_state *state, const film_row *row)
+{
+    film_input body = film_input_of(row->body, row->body_length);
+    uint64_t slot = film_input_varint(&body);
+    const uint8_t *token = body.at;
+
+    film_tokens_skip(&body, 1);
+    if (body.failed || slot > UINT32_MAX) {
+        return FILM_CORRUPT;
+    }
+    if (state->depth == 0) {
+        return FILM_OK;
+    }
+    film_state_keep_write(state, slot << FILM_SET_SHIFT | FILM_SET_LOCAL, token,
+                          token[0] == FILM_TOKEN_UNBOUND ? 0
+                                                         : (size_t)(body.at - token));
+    if (state->locals != NULL) {
+        return FILM_OK; /* the sealing thread needs no more */
+    }
+    if (state->restored_given ||
+        state->restored_frame != state->frames[state->depth - 1].serial) {
+        film_buffer_clear(&state->restored);
+        state->restored_given = false;
+        state->restored_frame = state->frames[state->depth - 1].serial;
+    }
+    if (state->restored.length + row->body_length > FILM_STATE_MAX_VALUES) {
+        return FILM_CORRUPT;
+    }
+    film_buffer_append(&state->restored, row->body, row->body_length);
+    if (state->restored.failed) {
+        film_buffer_reset(&state->restored);
+        return FILM_NO_MEMORY;
+    }
+    return FILM_OK;
+}
+
+static void
+give_restored(film_state *state, film_event *event)
+{
+    if (state->restored_given) {
+        film_buffer_clear(&state->restored);
+        state->restored_given = false;
+        return;
+    }
+    event->restored = state->restored.data;
+    event->restored_length = (uint32_t)state->restored.length;
+    event->restored_frame = state->restored_frame;
+    state->restored_given = true;
+}
+
+/* Gives a call, or a frame that goes on, the cells that were kept for it. */
+static void
+give_cells(film_state *state, film_event *event)
+{
+    if (state->cells_given) {
+        film_state_forget_cells(state); /* they were the last call's */
+    }
+    else if (event->kind == FILM_KIND_CALL || event->kind == FILM_KIND_RESUME ||
+             event->kind == FILM_KIND_THROW) {
+        event->cells = state->cells.data;
+        event->cells_length = (uint32_t)state->cells.length;
+        state->cells_given = true;
+    }
+}
+
+void
+film_state_bind_cells(film_state *state)
+{
+    film_input body = film_input_of(state->cells.data, state->cells.length);
+    uint32_t block = state->frames[state->depth - 1].locals;
+    film_cell_told told;
+
+    while (film_cells_next(&body, &told)) {
+        uint32_t holder = 0;
+        if (told.distance + (uint64_t)2 <= state->depth) {
+            holder = state->frames[state->depth - 2 - told.distance].locals;
+        }
+        film_locals_bind_cell(state->locals, state->thread, block, holder, &told);
+    }
+    film_state_forget_cells(state);
+}
+
 /* Gives the event the values that were kept for it. */
 static inline void
 give_values(film_state *state, film_event *event)
@@ -187,6 +303,12 @@ adjust(film_state *state, const film_row *row)
 
     if (row->kind == FILM_KIND_VALUES) {
         return keep_values(state, row);
+    }
+    if (row->kind == FILM_KIND_CELLS) {
+        return keep_cells(state, row);
+    }
+    if (row->kind == FILM_KIND_RESTORED) {
+        return keep_restored(state, row);
     }
     if (row->kind == FILM_KIND_ADOPT) {
         uint32_t code = film_input_varint32(&input);
@@ -392,6 +514,12 @@ film_state_apply(film_state *state, const film_row *row, film_event *event,
     event->caller_offset = FILM_NO_OFFSET;
     event->length_before = -1;
     give_values(state, event);
+    if (__builtin_expect(state->cells.length != 0, 0)) {
+        give_cells(state, event);
+    }
+    if (__builtin_expect(state->restored.length != 0, 0)) {
+        give_restored(state, event);
+    }
     switch (row->kind) {
     case FILM_KIND_CALL:
         describe_caller(state, row->site, event);

@@ -44,6 +44,13 @@ typedef struct film_state {
     uint32_t value_count;
     bool values_given;
     film_locals *locals; /* borrowed; NULL: variables are not kept */
+    /* Bodies of CELLS rows that wait for their call, or were given with the last. */
+    film_buffer cells; /* owned */
+    bool cells_given;
+    /* The same of RESTORED rows, which wait for the next event. */
+    film_buffer restored; /* owned */
+    uint64_t restored_frame;
+    bool restored_given;
 } film_state;
 
 /* The state before a thread's first row. */
@@ -63,6 +70,10 @@ film_state_reset(film_state *state);
 /* Forgets values that wait for an event: rows between were lost. */
 void
 film_state_forget_values(film_state *state);
+
+/* The same of cells that wait for a call. */
+void
+film_state_forget_cells(film_state *state);
 
 /* Room for one more frame. FILM_CORRUPT past the greatest depth, FILM_NO_MEMORY. */
 FILM_NODISCARD film_status
@@ -106,6 +117,10 @@ film_state_push(film_state *state, uint64_t serial, uint32_t code, uint32_t offs
     return FILM_OK;
 }
 
+/* The cells that wait are those of the frame just pushed. */
+void
+film_state_bind_cells(film_state *state);
+
 /* The frame just pushed is a new one: its variables are the values that wait. */
 static inline void
 film_state_begin_locals(film_state *state, const uint8_t *tokens, size_t length,
@@ -115,6 +130,9 @@ film_state_begin_locals(film_state *state, const uint8_t *tokens, size_t length,
         uint32_t block = film_locals_take(state->locals);
         state->frames[state->depth - 1].locals = block;
         film_locals_set_arguments(state->locals, block, tokens, length, count);
+        if (__builtin_expect(state->cells.length != 0, 0)) {
+            film_state_bind_cells(state);
+        }
     }
 }
 

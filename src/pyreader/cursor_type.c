@@ -8,6 +8,7 @@ film_pyreader_cursor_close(CursorObject *self)
     if (self->cursor == NULL) {
         return;
     }
+    film_pyreader_wait(self->reader);
     if (self->previous != NULL) {
         self->previous->next = self->next;
     }
@@ -71,6 +72,7 @@ cursor_next(PyObject *object)
     film_error error = {FILM_OK, 0, ""};
     film_status status;
 
+    film_pyreader_wait(self->reader);
     if (self->cursor == NULL) {
         PyErr_SetString(PyExc_ValueError, "the recording is closed");
         return NULL;
@@ -100,6 +102,7 @@ cursor_stack(PyObject *object, PyObject *Py_UNUSED(ignored))
     size_t depth;
     PyObject *list;
 
+    film_pyreader_wait(self->reader);
     if (self->cursor == NULL) {
         PyErr_SetString(PyExc_ValueError, "the recording is closed");
         return NULL;

@@ -2,7 +2,8 @@
  *
  * Python objects here are shells over include/filmstrip/reader.h: each method is a
  * check that the recording is open and one call. Everything runs under the GIL, but
- * opening, where nobody else can know the reader yet.
+ * opening, where nobody else can know the reader yet, and film_query: while that works,
+ * every other use of the same reader waits (film_pyreader_wait).
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_PYREADER_H
 #define FILMSTRIP_PYREADER_H
@@ -30,6 +31,8 @@ typedef struct ReaderObject {
     film_reader *reader;            /* owned; NULL: closed */
     struct film_timeline *timeline; /* owned; NULL: not asked for yet */
     CursorObject *cursors; /* borrowed: the open ones, which must close before it */
+    PyThread_type_lock lock; /* owned; held by a query that works without the GIL */
+    bool busy;               /* one does */
 } ReaderObject;
 
 struct CursorObject {
@@ -111,7 +114,11 @@ film_event_get_length_before(PyObject *object, void *closure);
 PyObject *
 film_event_get_cut(PyObject *object, void *closure);
 
-/* The open reader; NULL with a ValueError set when it is closed. */
+/* Waits, without the GIL, until no query of another thread uses the reader. */
+void
+film_pyreader_wait(ReaderObject *self);
+
+/* The open reader, which nobody uses; NULL with a ValueError set when it is closed. */
 film_reader *
 film_pyreader_open(ReaderObject *self);
 

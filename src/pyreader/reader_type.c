@@ -6,9 +6,20 @@
 
 #include "analysis/query.h"
 
+void
+film_pyreader_wait(ReaderObject *self)
+{
+    while (self->busy) {
+        Py_BEGIN_ALLOW_THREADS PyThread_acquire_lock(self->lock, WAIT_LOCK);
+        PyThread_release_lock(self->lock);
+        Py_END_ALLOW_THREADS
+    }
+}
+
 film_reader *
 film_pyreader_open(ReaderObject *self)
 {
+    film_pyreader_wait(self);
     if (self->reader == NULL) {
         PyErr_SetString(PyExc_ValueError, "the recording is closed");
     }
@@ -18,6 +29,7 @@ film_pyreader_open(ReaderObject *self)
 static void
 close_reader(ReaderObject *self)
 {
+    film_pyreader_wait(self);
     while (self->cursors != NULL) {
         film_pyreader_cursor_close(self->cursors);
     }
@@ -55,6 +67,11 @@ reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         return NULL;
     }
     self->reader = reader;
+    self->lock = PyThread_allocate_lock();
+    if (self->lock == NULL) {
+        Py_DECREF(self);
+        return PyErr_NoMemory();
+    }
     return (PyObject *)self;
 }
 
@@ -65,6 +82,9 @@ reader_dealloc(PyObject *object)
 
     /* Cursors own their reader, so none is open here. */
     close_reader((ReaderObject *)object);
+    if (((ReaderObject *)object)->lock != NULL) {
+        PyThread_free_lock(((ReaderObject *)object)->lock);
+    }
     type->tp_free(object);
     Py_DECREF(type);
 }
@@ -117,12 +137,18 @@ reader_query(PyObject *object, PyObject *argument)
     if (request == NULL) {
         return NULL;
     }
-    if (self->timeline == NULL) {
+    /* Nobody else uses the reader, and nobody begins to: see film_pyreader_open. */
+    self->busy = true;
+    PyThread_acquire_lock(self->lock, WAIT_LOCK);
+    Py_BEGIN_ALLOW_THREADS if (self->timeline == NULL)
+    {
         status = film_timeline_open(reader, &self->timeline, &error);
     }
     if (status == FILM_OK) {
         status = film_query(self->timeline, request, (size_t)length, &answer);
     }
+    Py_END_ALLOW_THREADS self->busy = false;
+    PyThread_release_lock(self->lock);
     if (status != FILM_OK) {
         film_buffer_reset(&answer);
         return PyErr_NoMemory();

@@ -23,6 +23,7 @@ typedef struct film_code {
     bool suspends;          /* generator, coroutine or async generator */
     bool initialises;       /* named __init__ */
     bool has_namespace;     /* runs in a dict: a module or a class */
+    bool is_special;        /* its calls need more than most (observe.c) */
     struct film_plan *plan; /* owned; NULL: its writes are not recorded */
     uint64_t outdated;   /* the generation its plan was for, if it is to be made anew */
     uint32_t plan_count; /* how often that was done */

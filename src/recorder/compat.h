@@ -44,6 +44,9 @@
 #include <internal/pycore_gil.h>
 #include <internal/pycore_interp.h>
 #include <internal/pycore_runtime.h>
+#if PY_VERSION_HEX >= 0x030d0000
+#include <internal/pycore_tstate.h>
+#endif
 #if PY_VERSION_HEX >= 0x030e0000
 #include <internal/pycore_interpframe.h>
 #include <internal/pycore_stackref.h>

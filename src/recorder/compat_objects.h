@@ -395,7 +395,8 @@ film_object_header_bytes(PyTypeObject *type)
         &_PyWeakref_RefType, &PyClassMethod_Type, &PyStaticMethod_Type,                \
         &PyProperty_Type, &PyEnum_Type, &PyZip_Type, &PyMap_Type, &PyFilter_Type,      \
         &PyReversed_Type, &PySetIter_Type, &PyDictIterKey_Type, &PyDictIterItem_Type,  \
-        &PyDictIterValue_Type, &PyDictProxy_Type, &PyCode_Type, &PyType_Type
+        &PyDictIterValue_Type, &PyDictProxy_Type, &PyCode_Type, &PyType_Type,           \
+        &PyCell_Type
 
 /* Calls `original`, a destructor that uses the trashcan, from the one that has taken
  * its place. It finds that it is not the type's own and leaves out its part of

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/observe.h"
 
+#include "recorder/cells.h"
 #include "recorder/pending.h"
 #include "recorder/places.h"
 #include "recorder/tell.h"
@@ -256,6 +257,20 @@ film_observe_going_on(film_context *context, const film_frame *frame,
     cover(context->top, frame, code, site);
 }
 
+/* What a few codes need before the row of a call: generators and coroutines, bodies of
+ * modules, functions with variables of outer ones. */
+static bool
+begin_special(film_context *context, const film_frame *frame, const film_code *code)
+{
+    if (code->suspends) {
+        film_stack_suspendable(context, frame);
+    }
+    if (code->has_namespace && film_frame_names(frame) == film_frame_globals(frame)) {
+        film_place_renew(film_frame_globals(frame));
+    }
+    return context->top->plan->free_count == 0 || film_cells_tell(context, frame);
+}
+
 bool
 film_observe_call(film_context *context, const film_frame *frame, PyObject *code_object,
                   const film_code *code)
@@ -271,20 +286,14 @@ film_observe_call(film_context *context, const film_frame *frame, PyObject *code
     }
     entry = context->top;
     entry->site = site;
-    if (!film_tell_arguments(context, entry, frame) ||
+    if ((FILM_UNLIKELY(code->is_special) && !begin_special(context, frame, code)) ||
+        !film_tell_arguments(context, entry, frame) ||
         !film_append_call(context->thread, code->id, site)) {
-        context->top--;
+        film_stack_end_top(context);
         return false;
     }
     enter_region(entry, entry->plan->entry);
     entry->raised = 0;
-    if (FILM_UNLIKELY(code->has_namespace &&
-                      film_frame_names(frame) == film_frame_globals(frame))) {
-        film_place_renew(film_frame_globals(frame));
-    }
-    if (FILM_UNLIKELY(code->suspends)) {
-        film_generators_put(frame, serial, code->id);
-    }
     return true;
 }
 

@@ -320,7 +320,7 @@ put_slot(film_context *context, film_object *object, const PyObject *address,
         .index = (uint32_t)index & 0x3ffff,
         .slot = holder->slot & 0xfff,
         .is_cell = holder->kind == FILM_HOLDER_CELL,
-        .suspends = entry->suspends,
+        .suspends = entry->suspends != FILM_SUSPENDS_NOT,
     };
 
     if (FILM_UNLIKELY(index > 0x3ffff || holder->slot > 0xfff)) {

@@ -310,6 +310,46 @@ make_region(film_draft *draft, film_flow_region *flow, film_region *region)
            film_draft_find_touches(draft, flow, region);
 }
 
+/* The slots of that kind. What the compiler keeps for itself there (__class__ for
+ * super()) is nobody's variable. */
+static uint16_t
+list_slots(const PyCodeObject *code, int kind, uint16_t *to)
+{
+    const char *kinds = PyBytes_AS_STRING(code->co_localspluskinds);
+    uint16_t count = 0;
+
+    for (int slot = 0; slot < code->co_nlocalsplus && slot < UINT16_MAX; slot++) {
+        PyObject *name = PyTuple_GET_ITEM(code->co_localsplusnames, slot);
+
+        if ((kinds[slot] & kind) != 0 &&
+            PyUnicode_CompareWithASCIIString(name, "__class__") != 0 &&
+            PyUnicode_CompareWithASCIIString(name, "__classdict__") != 0) {
+            to[count++] = (uint16_t)slot;
+        }
+    }
+    return count;
+}
+
+/* The variables of outer functions, and those that inner ones may have. */
+static bool
+find_cell_slots(film_draft *draft, film_plan *plan)
+{
+    const PyCodeObject *code = draft->bytecode.code;
+
+    if (code->co_nfreevars + code->co_ncellvars == 0) {
+        return true;
+    }
+    plan->free_slots =
+        film_draft_keep(draft, (size_t)code->co_nlocalsplus, sizeof(uint16_t));
+    if (plan->free_slots == NULL) {
+        return false;
+    }
+    plan->free_count = list_slots(code, CO_FAST_FREE, plan->free_slots);
+    plan->shared_count =
+        list_slots(code, CO_FAST_CELL, plan->free_slots + plan->free_count);
+    return true;
+}
+
 /* The tables by place, and the arguments. */
 static bool
 make_tables(film_draft *draft, film_plan *plan)
@@ -350,7 +390,7 @@ make_tables(film_draft *draft, film_plan *plan)
             plan->arguments[slot] |= FILM_ARGUMENT_IN_CELL;
         }
     }
-    return true;
+    return find_cell_slots(draft, plan);
 }
 
 static void

@@ -81,6 +81,7 @@ typedef struct film_write {
     uint8_t kind;    /* film_write_kind */
     bool hidden;     /* the compiler's own: gives a comprehension's variable back what
                         it held, or a name made up (plan_writes.c): no event */
+    bool restores;   /* the first of these */
     bool cell_owner; /* ATTRIBUTE: the owner is in the cell in `slot` */
     bool constant;   /* what it stores cannot be changed */
     uint16_t slot;
@@ -207,6 +208,9 @@ typedef struct film_plan {
     uint8_t *flags;      /* by place: film_place_flags */
     uint16_t *arguments; /* slots of the arguments, in order; some | IN_CELL */
     uint16_t argument_count;
+    uint16_t free_count, shared_count;
+    uint16_t *free_slots; /* slots of the variables of outer functions; behind them
+                             those of its own that inner ones may share */
     bool names_on_stack;     /* STORE_NAMEs are read off the stack */
     bool every_place;        /* every instruction is a point */
     struct film_plan *older; /* the plan it replaced, which frames may still follow;

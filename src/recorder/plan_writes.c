@@ -338,6 +338,7 @@ add_slot_write(film_draft *draft, uint32_t index, film_write_kind kind, uint32_t
         .place = draft->bytecode.instructions[index].place,
         .call_place = FILM_PLAN_NO_PLACE,
         .hidden = restores || is_hidden_slot(draft, slot),
+        .restores = restores && !is_hidden_slot(draft, slot),
         .constant = is_constant(draft, index),
     };
 

@@ -16,6 +16,7 @@
 #include "recorder/fork.h"
 #include "recorder/generators.h"
 #include "recorder/hooks.h"
+#include "recorder/tasks.h"
 #include "recorder/thread_context.h"
 
 #define CHILD_NAME_TRIES 1000
@@ -119,6 +120,7 @@ renew(bool new_generation)
         session->generation = ++session->counter;
         film_code_registry_reset();
         film_generators_reset();
+        film_tasks_reset();
         film_exception_reset();
     }
     session->token = session->paused ? FILM_TOKEN_OFF : ++session->counter;
@@ -220,6 +222,7 @@ forget(void)
     session->generation = ++session->counter;
     film_code_registry_reset();
     film_generators_reset();
+    film_tasks_reset();
     film_exception_reset();
     film_session_options_reset(&session->options);
     free(session->child_path);

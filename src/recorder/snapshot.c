@@ -207,6 +207,7 @@ film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
     bool again = false;
 
     object->busy = true;
+    film_the_looks_left -= FILM_WRITTEN_RECORD;
     if (!items_stayed(object, value, content, levels, fingerprint)) {
         object->edition++;
         object->renewed = true;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recorder/cells.h"
 #include "recorder/observe.h"
 
 /* How far a call looks for its recorded caller: code that is no target may lie between
@@ -41,6 +42,51 @@ greenlets_are_about(void)
     loaded = PyDict_GetItemString(modules, "greenlet") != NULL;
     film_compat_restore_error(&saved);
     return loaded;
+}
+
+void
+film_stack_suspended_ended(film_context *context)
+{
+    bool holds_task = context->top->suspends == FILM_SUSPENDS_TASK;
+
+    film_generators_remove(context->top->frame);
+    context->top--;
+    if (holds_task) {
+        film_task_leave(context, true);
+    }
+}
+
+void
+film_stack_suspendable(film_context *context, const film_frame *frame)
+{
+    const film_stack_entry *entry = context->top;
+
+    film_generators_put(frame, entry->serial, entry->code_id);
+    film_task_enter(context, frame, true);
+}
+
+/* That row could not be written: it is suspended as before. */
+static bool
+step_back(film_context *context)
+{
+    if (context->top->suspends == FILM_SUSPENDS_TASK) {
+        film_task_leave(context, false);
+    }
+    context->top--;
+    return false;
+}
+
+/* A suspended frame becomes the top and goes on; its row is still to come. */
+static bool
+push_again(film_context *context, const film_frame *frame, PyObject *code_object,
+           const film_code *code, uint64_t serial)
+{
+    if (!film_stack_push(context, frame, code_object, code, serial)) {
+        return false;
+    }
+    film_task_enter(context, frame, false);
+    return code->plan == NULL || FILM_LIKELY(code->plan->shared_count == 0) ||
+           film_cells_tell_again(context, frame) || step_back(context);
 }
 
 static film_stack_entry *
@@ -166,7 +212,7 @@ adopt_outer(film_context *context, const film_frame *frame)
         return 0;
     }
     context->top->frame = (const film_frame *)((uintptr_t)frame | 1);
-    context->top->suspends = false;
+    context->top->suspends = FILM_SUSPENDS_NOT;
     return unit + 1;
 }
 
@@ -287,9 +333,11 @@ take_up(film_context *context, const film_frame *frame, PyObject *code_object,
         return adopt(context, frame, code_object, code);
     }
     unit = film_observe_continued(code->plan, film_frame_unit(frame, code->first));
-    if (!film_append_resume(context->thread, serial, code->id, unit, site) ||
-        !film_stack_push(context, frame, code_object, code, serial)) {
+    if (!push_again(context, frame, code_object, code, serial)) {
         return false;
+    }
+    if (!film_append_resume(context->thread, serial, code->id, unit, site)) {
+        return step_back(context);
     }
     film_observe_resumed(context, unit);
     return true;
@@ -333,9 +381,11 @@ film_stack_resume(film_context *context, const film_frame *frame, PyObject *code
     if (!film_generators_get(frame, code->id, &serial)) {
         return adopt(context, frame, code_object, code);
     }
-    if (!film_append_resume(context->thread, serial, code->id, unit, site) ||
-        !film_stack_push(context, frame, code_object, code, serial)) {
+    if (!push_again(context, frame, code_object, code, serial)) {
         return false;
+    }
+    if (!film_append_resume(context->thread, serial, code->id, unit, site)) {
+        return step_back(context);
     }
     film_observe_resumed(context, unit);
     return true;
@@ -354,11 +404,12 @@ film_stack_throw(film_context *context, const film_frame *frame, PyObject *code_
     if (!film_generators_get(frame, code->id, &serial)) {
         return adopt(context, frame, code_object, code);
     }
-    if (!film_append_throw(context->thread, serial, code->id, unit, site, type,
-                           message)) {
+    if (!push_again(context, frame, code_object, code, serial)) {
         return false;
     }
-    return film_stack_push(context, frame, code_object, code, serial);
+    return film_append_throw(context->thread, serial, code->id, unit, site, type,
+                             message) ||
+           step_back(context);
 }
 
 bool

@@ -16,6 +16,7 @@
 
 #include "recorder/code_registry.h"
 #include "recorder/generators.h"
+#include "recorder/tasks.h"
 #include "recorder/thread_context.h"
 
 /* After a false: true when this was a forked child that has its own file now, so that
@@ -78,15 +79,24 @@ film_stack_push(film_context *context, const film_frame *frame,
     return true;
 }
 
+/* The end of one that can suspend: pops it, too. */
+void
+film_stack_suspended_ended(film_context *context);
+
+/* A frame that can suspend begins: it is on top, its row is still to come. */
+void
+film_stack_suspendable(film_context *context, const film_frame *frame);
+
 /* The frame on top has ended: its serial is not needed again. */
 static inline void
 film_stack_end_top(film_context *context)
 {
-    if (FILM_UNLIKELY(context->top->suspends)) {
-        film_generators_remove(context->top->frame);
-    }
     if (FILM_UNLIKELY(context->top->pending)) {
         context->pending_count--;
+    }
+    if (FILM_UNLIKELY(context->top->suspends)) {
+        film_stack_suspended_ended(context);
+        return;
     }
     context->top--;
 }
@@ -119,14 +129,16 @@ film_stack_call(film_context *context, const film_frame *frame, PyObject *code_o
     uint32_t site = film_stack_site(context, frame);
     uint64_t serial = film_thread_next_frame(context->thread);
 
-    if (FILM_UNLIKELY(!film_append_call(context->thread, code->id, site))) {
-        return false;
-    }
     if (FILM_UNLIKELY(!film_stack_push(context, frame, code_object, code, serial))) {
-        return true; /* no memory for the entry: its return will be adopted */
+        /* No memory for the entry: its return will be adopted. */
+        return film_append_call(context->thread, code->id, site);
     }
     if (FILM_UNLIKELY(code->suspends)) {
-        film_generators_put(frame, serial, code->id);
+        film_stack_suspendable(context, frame);
+    }
+    if (FILM_UNLIKELY(!film_append_call(context->thread, code->id, site))) {
+        film_stack_end_top(context);
+        return false;
     }
     return true;
 }
@@ -151,6 +163,9 @@ film_stack_yield_top(film_context *context, const film_frame *frame)
 
     if (FILM_UNLIKELY(!film_append_yield(context->thread, unit))) {
         return false;
+    }
+    if (FILM_UNLIKELY(context->top->suspends == FILM_SUSPENDS_TASK)) {
+        film_task_leave(context, false);
     }
     context->top--;
     return true;

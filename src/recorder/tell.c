@@ -6,6 +6,7 @@
 #include "recorder/tell.h"
 
 #include "recorder/capture_quick.h"
+#include "recorder/cells.h"
 #include "recorder/code_registry.h"
 #include "recorder/fingerprint.h"
 #include "recorder/variables.h"
@@ -82,6 +83,31 @@ tell_cell(film_context *context, film_stack_entry *entry, const film_frame *fram
                        film_tell_in_flight(context, entry, write), value, to);
     film_append_commit(context->thread, to, 1);
     return true;
+}
+
+/* What a comprehension's variable hid is there again: a row that is no event. */
+static bool
+tell_restored(film_context *context, film_stack_entry *entry, const film_frame *frame,
+              const film_write *write)
+{
+    PyObject *value = film_frame_local(frame, write->slot);
+    bool cell = value != NULL && PyCell_Check(value) &&
+                film_slot_is_cell((const PyCodeObject *)entry->code, write->slot);
+    uint8_t token[FILM_TOKEN_MAX], *end;
+
+    if (cell) {
+        film_cells_forget(value);
+        value = film_cell_content(value);
+    }
+    if (value == NULL) {
+        token[0] = FILM_TOKEN_UNBOUND;
+        end = token + 1;
+    }
+    else {
+        end = capture_local(context, entry, write->slot, cell, false, value, token);
+    }
+    return film_append_restored(context->thread, write->slot, token,
+                                (size_t)(end - token));
 }
 
 static bool
@@ -277,7 +303,7 @@ tell(film_context *context, film_stack_entry *entry, const film_frame *frame,
             /* What the comprehension's variable held may be gone. */
             film_vacate_slot(entry, write->slot);
         }
-        return true;
+        return !write->restores || tell_restored(context, entry, frame, write);
     }
     switch ((film_write_kind)write->kind) {
     case FILM_WRITE_FAST:

@@ -35,6 +35,7 @@ on_thread_death(void *pointer)
     film_stacks_forget(context);
     free(context->entries);
     free(context->pendings);
+    free(context->tasks);
     memset(context, 0, sizeof(*context));
 }
 
@@ -85,6 +86,8 @@ begin_thread(film_context *context, const film_frame *frame)
     context->top = context->entries;
     context->pending_count = 0;
     context->returned = NULL;
+    free(context->tasks);
+    context->tasks = NULL;
     context->generation = film_the_session.generation;
     context->thread = film_writer_thread_begin(film_the_session.writer, name,
                                                (uint64_t)syscall(SYS_gettid));

@@ -17,6 +17,9 @@
 
 #define FILM_TOLD_SLOTS 14u
 
+/* Whether a frame can suspend; and then, whether a task's step began with it. */
+enum film_suspends { FILM_SUSPENDS_NOT, FILM_SUSPENDS, FILM_SUSPENDS_TASK };
+
 typedef struct film_stack_entry {
     const film_frame *frame;   /* identity only */
     const PyObject *code;      /* identity only */
@@ -34,7 +37,7 @@ typedef struct film_stack_entry {
     uint16_t told_early; /* changes at places before this one were told to a callee */
     uint16_t raised;     /* 3.11: place + 1 of the raise that led into the region */
     /* Of the frame; set together when it begins. */
-    bool suspends;
+    uint8_t suspends; /* film_suspends */
     bool initialises; /* an __init__: it gives `self` to its caller */
     bool pending;     /* the newest of the context's pendings is this frame's */
     bool opcodes;     /* 3.11: we asked for the frame's opcode events */
@@ -59,6 +62,7 @@ typedef struct film_context {
     uint32_t returned_unit; /* where that caller stands */
     uint32_t pending_count, pending_room;
     film_pending *pendings; /* owned */
+    struct film_held_tasks *tasks; /* owned; tasks.h; NULL: none was met */
     uint64_t stack_token;   /* the token `stack_id` was drawn for */
     uint32_t stack_id;      /* names this stack in objects.c; 0: none yet */
 } film_context;

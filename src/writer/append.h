@@ -301,6 +301,20 @@ film_append_task(film_thread *thread, uint64_t id, uint32_t name);
 bool
 film_append_lost(film_thread *thread, film_kind kind, uint64_t count, uint32_t reason);
 
+/* Which cells the function has that is called next (format/cells.h): before its
+ * arguments, at most FILM_APPEND_CELLS bytes; what does not fit takes another row. No
+ * event. */
+#define FILM_APPEND_CELLS 60u
+
+bool
+film_append_cells(film_thread *thread, const uint8_t *body, size_t length);
+
+/* A comprehension has given the variable `slot` of the top frame back what it held
+ * before, as this token says (UNBOUND: nothing). No event. */
+bool
+film_append_restored(film_thread *thread, uint32_t slot, const uint8_t *token,
+                     size_t length);
+
 /* Adjustments, no events. adopt: a frame whose call was not recorded becomes the top
  * (it takes the next serial). focus: the open frame `distance` below the top becomes
  * the top. drop: that frame ended unseen. distance 0 is the top. */

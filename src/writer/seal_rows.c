@@ -261,6 +261,45 @@ note_greatest(const film_event *event, film_gathering *chunk)
     }
 }
 
+/* The id of a value that the body of a row tells. */
+static void
+note_id(film_input input, film_gathering *chunk)
+{
+    film_token token = film_token_decode(&input);
+
+    if (token.kind != FILM_TOKEN_VALUE && token.kind != FILM_TOKEN_OBJECT) {
+        return;
+    }
+    if (token.value >= chunk->next_value) {
+        chunk->next_value = token.value + 1;
+    }
+    if (token.value < chunk->first_value) {
+        chunk->first_value = token.value;
+    }
+}
+
+static void
+note_cells(const film_row *row, film_gathering *chunk)
+{
+    film_input body = film_input_of(row->body, row->body_length);
+    film_cell_told told;
+
+    while (film_cells_next(&body, &told)) {
+        if ((told.flags & FILM_CELL_VALUE) != 0) {
+            note_id(film_input_of(told.token, told.token_length), chunk);
+        }
+    }
+}
+
+static void
+note_restored(const film_row *row, film_gathering *chunk)
+{
+    film_input body = film_input_of(row->body, row->body_length);
+
+    (void)film_input_varint(&body);
+    note_id(body, chunk);
+}
+
 /* What film_columns_append does, for the kinds that take_any gets. */
 static film_status
 put_row(film_writer *writer, row_source *source, const film_row *row)
@@ -315,8 +354,15 @@ take_any(film_writer *writer, film_stream *stream, row_source *source,
     FILM_TRY(film_state_apply(state, &row, &event, &is_event));
     FILM_TRY(put_row(writer, source, &row));
     if (!is_event) {
-        writer->touched.adjusted =
-            writer->touched.adjusted || row.kind != FILM_KIND_PAUSE;
+        if (row.kind == FILM_KIND_CELLS) {
+            note_cells(&row, chunk);
+        }
+        else if (row.kind == FILM_KIND_RESTORED) {
+            note_restored(&row, chunk);
+        }
+        else if (row.kind != FILM_KIND_PAUSE) {
+            writer->touched.adjusted = true;
+        }
         return FILM_OK;
     }
     film_token_facts_note(&writer->columns.facts, &event);

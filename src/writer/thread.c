@@ -281,6 +281,23 @@ film_append_task(film_thread *thread, uint64_t id, uint32_t name)
 }
 
 bool
+film_append_cells(film_thread *thread, const uint8_t *body, size_t length)
+{
+    return append_row(thread, FILM_KIND_CELLS, body, body + length, 0, false);
+}
+
+bool
+film_append_restored(film_thread *thread, uint32_t slot, const uint8_t *token,
+                     size_t length)
+{
+    uint8_t body[FILM_VARINT_MAX + FILM_TOKEN_MAX], *end;
+
+    end = film_varint_encode(body, slot);
+    memcpy(end, token, length);
+    return append_row(thread, FILM_KIND_RESTORED, body, end + length, 0, false);
+}
+
+bool
 film_append_lost(film_thread *thread, film_kind kind, uint64_t count, uint32_t reason)
 {
     uint8_t body[2 * FILM_VARINT_MAX], *end;

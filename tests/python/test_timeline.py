@@ -572,3 +572,141 @@ print(json.dumps(out))
             *(repr(name), 11, repr(name), repr(name * 2), 12, repr(name * 4)),
             *(True, True, "__main__.fetch", 6),
         ]
+
+
+def test_queries_of_two_threads(tmp_path: pathlib.Path) -> None:
+    """A query works without the GIL; queries and all else of one reader take turns."""
+    (tmp_path / "loop.py").write_text(
+        textwrap.dedent("""\
+            def work(n):
+                total = 0
+                for i in range(n):
+                    total += i
+                return total
+
+
+            work(60000)
+            """)
+    )
+    run = [sys.executable, "-m", "filmstrip", "run", "--level", "values", "loop.py"]
+    subprocess.run(run, cwd=tmp_path, env=clean_environment(), timeout=60, check=True)
+    script = """
+import filmstrip, json, sys, threading, time
+sys.setswitchinterval(0.0005)
+film = filmstrip.open("loop.film")
+end = film.end.m
+request = json.dumps({"q": "first", "condition": "total < 0", "m": film.at(hit=("loop.py", 4, 1)).m})
+turns, done, wrong = [0], threading.Event(), []
+
+def ask():
+    try:
+        answer = json.loads(film._reader.query(request))
+        while "next" in answer:  # nothing makes it true: every line is looked at
+            answer = json.loads(film._reader.query(
+                json.dumps({**json.loads(request), "next": answer["next"]})))
+        assert answer["stopped"]["reason"] == "end", answer
+    except BaseException as error:
+        wrong.append(repr(error))
+
+def walk():
+    try:
+        for number, event in zip(range(2000), film.events(1)):
+            film.at(event=event.number).locals, event.function, event.value
+    except BaseException as error:
+        wrong.append(repr(error))
+
+def count():
+    while not done.is_set():
+        turns[0] += 1
+        time.sleep(0)
+
+others = [threading.Thread(target=one) for one in (ask, ask, walk)]
+counter = threading.Thread(target=count)
+counter.start()
+for one in others: one.start()
+for one in others: one.join()
+done.set()
+counter.join()
+# Closing waits for a query that is under way, and then there is no reader.
+last = threading.Thread(target=lambda: [film._reader.query(request) for _ in range(3)])
+threading.excepthook = lambda told: wrong.append(told.exc_type.__name__)
+last.start()
+film.close()
+last.join()
+print(json.dumps([wrong, turns[0]]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=clean_environment(),
+    )
+    assert done.returncode == 0, done.stderr
+    wrong, turns = json.loads(done.stdout)
+    assert wrong in ([], ["ValueError"])
+    assert turns > 1000
+def test_log_points_across_threads_are_told_in_order(
+    ask: Callable[[str], Any],
+) -> None:
+    """None behind the stop, and without a stop to the recording's own end."""
+    inner, outer = line_of('box.append("side")'), line_of("after = len(box)")
+    out = ask(f"""
+        side = {{"kind": "line", "file": "bank.py", "line": {inner}, "log": "side"}}
+        after = {{"kind": "line", "file": "bank.py", "line": {outer}, "log": "after"}}
+        def go(m, how, points):
+            told = film.query(q="move", m=m, how=how, across=True, breakpoints=points)
+            return [[entry["text"] for entry in told["log"]], told["stopped"]["reason"],
+                    told["m"]]
+        start, end = film.query(q="open")["start"], film.query(q="open")["end"]
+        first = go(start, "continue", [after, side])
+        back = go(first[2], "reverse-continue", [after, side])
+        stop = dict(side); del stop["log"]
+        short = go(start, "continue", [after, stop])
+        out = [first, back, short]
+    """)
+    first, back, short = out
+    assert first[:2] == [["side", "after"], "end"]
+    assert first[2].startswith("1:")
+    assert back == [["after", "side"], "start", "1:0"]
+    assert short[:2] == [[], "breakpoint"]
+    assert short[2].startswith("2:")
+
+
+def test_a_continue_can_be_bounded(ask: Callable[[str], Any]) -> None:
+    line = line_of("self.money = self.money - amount")
+    out = ask(f"""
+        point = {{"kind": "line", "file": "bank.py", "line": {line}}}
+        hits = [row["m"] for row in film.query(q="hits", file="bank.py", line={line})["rows"]]
+        events = [int(hit.split(":")[1]) for hit in hits]
+        out = []
+        for m, how, until in (
+            ("1:0", "continue", events[0] + 1),
+            ("1:0", "continue", events[0]),
+            (hits[3], "reverse-continue", events[2] - 1),
+            (hits[3], "reverse-continue", events[2]),
+        ):
+            told = film.query(q="move", m=m, how=how, breakpoints=[point], until=until)
+            out.append([told["stopped"]["reason"], told["m"] in hits])
+    """)
+    assert out == [
+        ["breakpoint", True],
+        ["end", False],
+        ["breakpoint", True],
+        ["start", False],
+    ]
+
+
+def test_globals_of_a_frame(ask: Callable[[str], Any]) -> None:
+    """Those of the module of its function, also where the module is not on top."""
+    line = line_of("self.money = self.money - amount")
+    out = ask(f"""
+        m = film.query(q="move", how="hit", file="bank.py", line={line}, n=2)["m"]
+        told = film.query(q="globals", m=m)["globals"]
+        out = {{one["name"]: [one["scope"], one["value"]["text"]] for one in told}}
+    """)
+    assert out["LIMIT"] == ["global", "3"]
+    assert out["work"] == ["global", "<function work>"]
+    assert "RESULT" not in out
+    assert "amount" not in out

@@ -234,6 +234,7 @@ def record(path, padding, film):
     try:
         bare = values_worker.execute(code_of(), path)
         truth = values_truth.make_truth(path, keep, True)
+        truth.shared = True
         truth.start()
         try:
             values_worker.execute(code_of(), path)

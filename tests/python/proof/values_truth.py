@@ -54,6 +54,8 @@ COMPILERS_NAMES = {
     *("__firstlineno__", "__static_attributes__", "__classcell__"),
     *("__type_params__", "__annotate__", "__annotate_func__"),
 }
+# Cells it makes for its own use.
+NO_VARIABLES = {"__class__", "__classdict__"}
 # What it writes first of all into a class; the program may write them, too.
 OF_CLASSES = {"__module__", "__qualname__"}
 
@@ -390,6 +392,12 @@ class Code:
             for slot, name in enumerate(code.co_varnames)
             if name not in held and not name.startswith(".") and name not in cleared
         ]
+        # Those that other frames may write, too, or that comprehensions hide.
+        self.shared = [
+            (slot, name)
+            for slot, name in enumerate(map(code._varname_from_oparg, range(self.locals)))
+            if name in (held | cleared) - NO_VARIABLES and not name.startswith(".")
+        ]
 
 
 KNOWN: dict = {}  # programs have much code in common: their prelude
@@ -486,6 +494,7 @@ class Truth:
         """deep: the states hold instances and globals too. Not where code that is not
         recorded writes those."""
         self.filename = filename
+        self.shared = False  # the states hold cells too
         self.deep = deep
         self.states = states
         try:
@@ -600,6 +609,12 @@ class Truth:
                 if type(value) in SCALARS:
                     same[slot] = (pointer, value)
                 del value
+            for slot, name in facts.shared if self.shared else []:
+                value = unwrapped(read(base, slot))
+                found[name] = (
+                    UNBOUND if value is UNBOUND else literal(value, instances=self.deep)
+                )
+            del base
         for name, text in found.items():
             if told.get(name, UNBOUND) != text:
                 told[name] = changed[name] = text
