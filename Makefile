@@ -250,6 +250,12 @@ soak: $(addprefix install-,$(VERSIONS)) $(foreach version,$(VERSIONS),.venvs/$(v
 	    FILMSTRIP_SOAK=1 .venvs/$$version/bin/python -m pytest -q -n $(JOBS) tests/python || exit 1; \
 	done
 
+PROGRAMS ?= 20000
+.PHONY: soak-values
+soak-values: $(addprefix install-,$(VERSIONS)) ## the generated programs of the soak alone; goes on where it was stopped
+	@$(TOOLS)/python tests/python/proof/values_soak.py build/soak $(VERSIONS) \
+	    --programs $(PROGRAMS) --jobs $(JOBS)
+
 # Not what measures time and memory, starts other Pythons or limits its own memory.
 ASAN_TESTS ?= $(filter-out %install.py %notebook.py %docs.py %tensors.py %proof_cpython.py %proof_syscalls.py,$(wildcard tests/python/test_*.py))
 ASAN_LEFT_OUT ?= limit or memory or 50_us or out_of or bounds or address_space or rlimit or used_again or serials_of_builtins
