@@ -57,6 +57,13 @@ build/stamps/tools-check: tools/requirements-check.txt build/stamps/tools
 	@$(TOOLS)/python -m pip install -qq --disable-pip-version-check -r $<
 	@touch $@
 
+# The client that drives `filmstrip dap` in the tests, from npm at pinned versions.
+build/stamps/dap: tests/dap/package.json tests/dap/package-lock.json build/stamps/system-test
+	@mkdir -p build/dap && cp tests/dap/package.json tests/dap/package-lock.json build/dap
+	@cd build/dap && npm ci --silent --ignore-scripts --no-audit --no-fund || \
+	    echo "npm could not fetch the client of the DAP tests: they are skipped" >&2
+	@touch $@
+
 # The list of C files: changes when one comes or goes, so that meson looks again.
 build/stamps/sources: FORCE
 	@mkdir -p $(@D)
@@ -127,7 +134,7 @@ demo: have-python ## records an example program, shows its log, its report and w
 	@PATH="$(CURDIR)/.venvs/$(LAST)/bin:$$PATH" sh examples/demo.sh
 
 .PHONY: test
-test: build-c build-asan build/stamps/system-test $(addprefix install-,$(VERSIONS)) \
+test: build-c build-asan build/stamps/system-test build/stamps/dap $(addprefix install-,$(VERSIONS)) \
     $(foreach version,$(VERSIONS),.venvs/$(version)/.tested-with) ## runs all tests, on every Python found
 	@PATH="$(CURDIR)/$(TOOLS):$$PATH" $(TOOLS)/python tools/run_tests.py --jobs $(JOBS) \
 	    --missing "$(shell tools/find_pythons --missing)" $(VERSIONS)
@@ -180,6 +187,23 @@ bench: have-python ## measures against the bare program and against peers
 	    $(TOOLS)/python tools/readme_bench.py; \
 	else echo "bench/run.py is not there yet"; exit 1; fi
 	@.venvs/$(LAST)/bin/python bench/timeline.py
+
+# --- editors ----------------------------------------------------------------------
+
+build/stamps/vsce: editors/vscode/package.json editors/vscode/package-lock.json build/stamps/system-test
+	@mkdir -p build/vscode && cp editors/vscode/package.json editors/vscode/package-lock.json build/vscode
+	@cd build/vscode && npm ci --silent --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+dist/filmstrip.vsix: build/stamps/vsce editors/vscode/extension.js editors/vscode/README.md LICENSE
+	@mkdir -p dist
+	@cp editors/vscode/extension.js editors/vscode/README.md LICENSE build/vscode
+	@cd build/vscode && node_modules/.bin/vsce package --allow-missing-repository \
+	    --no-dependencies -o "$(CURDIR)/$@" > ../vsce.log 2>&1 || { cat ../vsce.log; exit 1; }
+
+.PHONY: vscode
+vscode: dist/filmstrip.vsix ## the extension for VS Code, dist/filmstrip.vsix
+	@echo "install it: code --install-extension $<"
 
 FUZZ_SECONDS ?= 60
 .PHONY: fuzz

@@ -17,7 +17,10 @@ ALLOWED: dict[str, set[str]] = {
     "reader": {"base", "format"},
     "analysis": {"base", "format", "reader"},
     "export": {"base", "format", "reader", "analysis"},
-    "cli": {"base", "format", "reader", "analysis", "export"},
+    "step": {"base", "reader", "analysis", "export"},
+    "screen": {"base", "reader", "analysis", "export", "step"},
+    "dap": {"base", "format", "reader", "analysis"},
+    "cli": {"base", "format", "reader", "analysis", "export", "step", "screen", "dap"},
     "recorder": {"base", "format", "writer"},
     "pyreader": {"base", "format", "reader", "analysis", "export"},
 }

@@ -27,6 +27,8 @@ struct film_breakpoints {
     film_moment *uncaught; /* owned */
     size_t uncaught_count, uncaught_capacity;
     film_buffer text; /* of a log point */
+    uint64_t until; /* a continue looks at nothing from this event on, where bounded */
+    bool bounded;
 };
 
 char *

@@ -56,9 +56,16 @@ film_breakpoints_verified(const film_breakpoints *breakpoints, size_t index,
 typedef void (*film_log_point)(void *context, size_t breakpoint, film_moment moment,
                                const char *text, size_t length);
 
+/* A continue in one thread looks at no event from this one on, either way: AT_END or
+ * AT_START is then said of the event before it. For steps that breakpoints on the way
+ * stop. */
+void
+film_breakpoints_until(film_breakpoints *breakpoints, uint64_t event);
+
 /* To the next hit behind `from` (back: before it), in its thread or across all threads
- * by time. Without any breakpoint this goes to the end (start). A hit count counts hits
- * from the start of the thread; it is counted from summaries where it can be. */
+ * by time. Without any hit this goes to the end (start) of the thread, or of
+ * the recording. Log points are told in order, none behind the stop. A hit count counts
+ * hits from the start of the thread; it is counted from summaries where it can be. */
 FILM_NODISCARD film_status
 film_breakpoints_continue(film_breakpoints *breakpoints, film_moment from, bool back,
                           bool across, const film_budget *budget, film_log_point log,

@@ -21,6 +21,8 @@ typedef struct journey {
     film_error *error;
     size_t hit; /* which breakpoint */
     bool out_of_time;
+    bool later; /* log points are told once the search has come to them: several
+                   threads are looked at one after the other, and out of order */
 } journey;
 
 film_status
@@ -279,7 +281,7 @@ stops(journey *on, size_t which, film_moment moment, size_t index)
             return false;
         }
     }
-    if (point->log == NULL) {
+    if (point->log == NULL || on->later) {
         return true;
     }
     on->status = write_log(set, point->log, moment, index, on->error);
@@ -322,6 +324,55 @@ is_slow(const film_breakpoints *set)
     return false;
 }
 
+static bool
+has_log_point(const film_breakpoints *set)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        if (set->points[i].log != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Across threads: to the next hit that is no log point; log points on the way are told
+ * in the order of time, none of what is behind the stop. */
+static film_status
+search_in_order(journey *on, film_search *search, film_stop *out)
+{
+    film_scene *scene;
+    uint32_t index;
+
+    for (;;) {
+        on->later = true;
+        FILM_TRY(film_search_run(on->set->timeline, search, out, on->error));
+        if (out->reason != FILM_STOP_ARRIVED || on->out_of_time ||
+            on->status != FILM_OK) {
+            return FILM_OK;
+        }
+        on->later = false;
+        FILM_TRY(film_timeline_locate(on->set->timeline, out->moment, &scene, &index,
+                                      on->error));
+        if (match_points(on, on->set->timeline, scene, index) ||
+            on->status != FILM_OK) {
+            return FILM_OK;
+        }
+        search->from = out->moment;
+        if (film_budget_spent(on->budget)) {
+            out->reason = FILM_STOP_UNFINISHED;
+            out->progress = film_timeline_progress(on->set->timeline, out->moment);
+            return FILM_OK;
+        }
+    }
+}
+
+void
+film_breakpoints_until(film_breakpoints *breakpoints, uint64_t event)
+{
+    breakpoints->until = event;
+    breakpoints->bounded = true;
+}
+
 film_status
 film_breakpoints_continue(film_breakpoints *breakpoints, film_moment from, bool back,
                           bool across, const film_budget *budget, film_log_point log,
@@ -338,21 +389,24 @@ film_breakpoints_continue(film_breakpoints *breakpoints, film_moment from, bool 
                           .back = back,
                           .across = across,
                           .slow = is_slow(breakpoints),
+                          .nothing = breakpoints->wanted_count == 0,
                           .filter = &filter,
                           .match = match_points,
                           .context = &on,
                           .budget = budget};
 
-    if (breakpoints->wanted_count == 0) { /* nothing can be hit */
-        film_moment first, last;
-        memset(out, 0, sizeof(*out));
-        FILM_TRY(film_timeline_ends(breakpoints->timeline, from.thread, &first, &last,
-                                    error));
-        out->moment = back ? first : last;
-        out->reason = back ? FILM_STOP_AT_START : FILM_STOP_AT_END;
-        return FILM_OK;
+    if (breakpoints->bounded && back) {
+        search.least = breakpoints->until + 1;
     }
-    FILM_TRY(film_search_run(breakpoints->timeline, &search, out, error));
+    else if (breakpoints->bounded) {
+        search.end = breakpoints->until;
+    }
+    if (across && has_log_point(breakpoints)) {
+        FILM_TRY(search_in_order(&on, &search, out));
+    }
+    else {
+        FILM_TRY(film_search_run(breakpoints->timeline, &search, out, error));
+    }
     FILM_TRY(on.status);
     if (out->reason == FILM_STOP_ARRIVED) {
         out->reason = FILM_STOP_BREAKPOINT;

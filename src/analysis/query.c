@@ -21,7 +21,8 @@ static const question the_questions[] = {
     {"lines", film_answer_lines},       {"breakpoints", film_answer_breakpoints},
     {"writes", film_answer_writes},     {"history", film_answer_history},
     {"origin", film_answer_origin},     {"hits", film_answer_hits},
-    {"first", film_answer_first},
+    {"first", film_answer_first},       {"written", film_answer_written},
+    {"commands", film_answer_commands}, {"globals", film_answer_globals},
 };
 
 static film_answer

@@ -17,8 +17,9 @@
  * source}]
  * - moment: m, with [locals], frame.
  *     Gives a MOMENT
- * - move: m, how, and by how: frame, across, count, breakpoints [BREAKPOINT], event,
- *     time_ns, fraction, file, line, n, variable.
+ * - move: m, how, and by how: frame, across, count, breakpoints [BREAKPOINT], until (an
+ *     event of the thread: a continue stops short of it), event, time_ns, fraction,
+ *     file, line, n, variable.
  *     Gives a MOMENT, "stopped" {reason, breakpoint} and of a continue "log"
  *     [{breakpoint, m, text}]. Reasons: arrived, breakpoint, start, end, unfinished
  *     (then the MOMENT is where it began).
@@ -29,6 +30,8 @@
  *     Gives threads [{id, name and a MOMENT, where it stood; m null: not begun}]
  * - locals: m, frame.
  *     Gives locals [VARIABLE]
+ * - globals: m, frame.
+ *     Gives globals [VARIABLE] of the module of the frame's function
  * - value: m, expression (and frame) | object, offset, limit.
  *     Gives value, type, object, form, length, cut, count,
  *     items [{name | key | index, value}]
@@ -50,6 +53,12 @@
  *     Gives rows [{m, time_ns, values [{text, type} | {unknown} | {error_text}]}]
  * - first: condition, m, frame, back, line.
  *     Gives as move
+ * - written: m, frame.
+ *     Gives written [{m, line, name, value or null}]: what the lines of the frame wrote
+ *     last, newest first, as far as this chunk tells; arguments at the function's line
+ * - commands: nothing.
+ *     Gives commands [{name, aliases, keys, arguments, query, group, help}]: the one
+ *     table of commands and keys (commands.h)
  *
  * MOMENT: m, kind, time_ns, thread, function, file, line, depth, exception {type,
  *   message} or null, task {id, name} or null, event {kind and what dump tells of it},

@@ -94,14 +94,16 @@ to_write(film_ask *ask, film_moment from, bool back, film_stop *stop)
     film_written written;
     film_target target;
     const char *variable;
+    film_moment asked; /* a search that goes on elsewhere is about this one's frame */
     uint64_t serial;
     size_t index;
 
     FILM_TRY(film_ask_get_text(ask, "variable", true, &variable));
-    FILM_TRY(film_ask_get_frame(ask, from, &index, &serial));
+    FILM_TRY(film_ask_get_moment(ask, "m", true, &asked));
+    FILM_TRY(film_ask_get_frame(ask, asked, &index, &serial));
     FILM_TRY(
-        film_target_parse(ask->timeline, from, index, variable, &target, ask->error));
-    if (back) { /* before this moment, not at it */
+        film_target_parse(ask->timeline, asked, index, variable, &target, ask->error));
+    if (back && film_moment_is(from, asked)) { /* before this moment, not at it */
         film_moment first, last;
         FILM_TRY(
             film_timeline_ends(ask->timeline, from.thread, &first, &last, ask->error));
@@ -137,9 +139,14 @@ go_on(film_ask *ask, film_moment from, bool back, film_stop *stop)
 {
     film_breakpoints *breakpoints;
     film_status status;
+    uint64_t until;
     size_t bad;
 
+    FILM_TRY(film_ask_get_number(ask, "until", UINT64_MAX, &until));
     FILM_TRY(film_ask_breakpoints(ask, &breakpoints, &bad));
+    if (until != UINT64_MAX) {
+        film_breakpoints_until(breakpoints, until);
+    }
     film_ask_open(ask, "log", '[');
     status = film_breakpoints_continue(breakpoints, from, back,
                                        film_ask_get_bool(ask, "across"), &ask->budget,

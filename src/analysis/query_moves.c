@@ -210,6 +210,18 @@ film_answer_locals(film_ask *ask)
 }
 
 film_status
+film_answer_globals(film_ask *ask)
+{
+    film_moment moment;
+    uint64_t serial;
+    size_t index;
+
+    FILM_TRY(film_ask_get_moment(ask, "m", true, &moment));
+    FILM_TRY(film_ask_get_frame(ask, moment, &index, &serial));
+    return film_ask_globals(ask, moment, index);
+}
+
+film_status
 film_answer_source(film_ask *ask)
 {
     const char *file;

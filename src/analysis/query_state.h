@@ -68,6 +68,9 @@ FILM_NODISCARD film_status
 film_ask_locals(film_ask *ask, film_moment moment, size_t index);
 
 FILM_NODISCARD film_status
+film_ask_globals(film_ask *ask, film_moment moment, size_t index);
+
+FILM_NODISCARD film_status
 film_ask_written(film_ask *ask, const film_written *written, const char *name);
 
 /* --- reading (query.c) --- */
@@ -123,6 +126,8 @@ film_answer_threads(film_ask *ask);
 film_status
 film_answer_locals(film_ask *ask);
 film_status
+film_answer_globals(film_ask *ask);
+film_status
 film_answer_value(film_ask *ask);
 film_status
 film_answer_evaluate(film_ask *ask);
@@ -142,5 +147,9 @@ film_status
 film_answer_hits(film_ask *ask);
 film_status
 film_answer_first(film_ask *ask);
+film_status
+film_answer_written(film_ask *ask);
+film_status
+film_answer_commands(film_ask *ask);
 
 #endif

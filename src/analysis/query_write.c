@@ -6,37 +6,11 @@
 
 #include "analysis/query_state.h"
 #include "analysis/timeline_state.h"
+#include "base/json_writer.h"
 
 /* The text of a value in an answer is about so long at most, and with "text_bytes". */
 #define VALUE_TEXT 400u
 #define MOST_VALUE_TEXT (1u << 20)
-
-static void
-put_text(film_buffer *out, const char *text, size_t length)
-{
-    static const char hex[] = "0123456789abcdef";
-
-    film_buffer_put_byte(out, '"');
-    for (size_t i = 0; i < length; i++) {
-        uint8_t byte = (uint8_t)text[i];
-        if (byte == '"' || byte == '\\') {
-            film_buffer_put_byte(out, '\\');
-            film_buffer_put_byte(out, byte);
-        }
-        else if (byte == '\n') {
-            film_buffer_append(out, "\\n", 2);
-        }
-        else if (byte < 0x20 || byte == 0x7f) {
-            film_buffer_append(out, "\\u00", 4);
-            film_buffer_put_byte(out, (uint8_t)hex[byte >> 4]);
-            film_buffer_put_byte(out, (uint8_t)hex[byte & 15]);
-        }
-        else {
-            film_buffer_put_byte(out, byte);
-        }
-    }
-    film_buffer_put_byte(out, '"');
-}
 
 void
 film_ask_key(film_ask *ask, const char *key)
@@ -45,7 +19,7 @@ film_ask_key(film_ask *ask, const char *key)
         film_buffer_append(ask->out, ", ", 2);
     }
     if (key != NULL) {
-        put_text(ask->out, key, strlen(key));
+        film_json_put_text(ask->out, key, strlen(key));
         film_buffer_append(ask->out, ": ", 2);
     }
     ask->comma = true;
@@ -70,14 +44,14 @@ void
 film_ask_string(film_ask *ask, const char *key, film_text text)
 {
     film_ask_key(ask, key);
-    put_text(ask->out, text.data, text.length);
+    film_json_put_text(ask->out, text.data, text.length);
 }
 
 void
 film_ask_words(film_ask *ask, const char *key, const char *text)
 {
     film_ask_key(ask, key);
-    put_text(ask->out, text, strlen(text));
+    film_json_put_text(ask->out, text, strlen(text));
 }
 
 void
@@ -184,15 +158,11 @@ scope_name(film_scope scope)
     }
 }
 
-film_status
-film_ask_locals(film_ask *ask, film_moment moment, size_t index)
+static film_status
+put_variables(film_ask *ask, const char *key, film_moment moment,
+              const film_variable *variables, size_t count)
 {
-    const film_variable *variables;
-    size_t count;
-
-    FILM_TRY(film_timeline_variables(ask->timeline, moment, index, &variables, &count,
-                                     ask->error));
-    film_ask_open(ask, "locals", '[');
+    film_ask_open(ask, key, '[');
     for (size_t i = 0; i < count; i++) {
         film_variable variable = variables[i];
         film_ask_open(ask, NULL, '{');
@@ -208,6 +178,28 @@ film_ask_locals(film_ask *ask, film_moment moment, size_t index)
     }
     film_ask_close(ask, ']');
     return FILM_OK;
+}
+
+film_status
+film_ask_locals(film_ask *ask, film_moment moment, size_t index)
+{
+    const film_variable *variables;
+    size_t count;
+
+    FILM_TRY(film_timeline_variables(ask->timeline, moment, index, &variables, &count,
+                                     ask->error));
+    return put_variables(ask, "locals", moment, variables, count);
+}
+
+film_status
+film_ask_globals(film_ask *ask, film_moment moment, size_t index)
+{
+    const film_variable *variables;
+    size_t count;
+
+    FILM_TRY(film_timeline_globals(ask->timeline, moment, index, &variables, &count,
+                                   ask->error));
+    return put_variables(ask, "globals", moment, variables, count);
 }
 
 /* What the event itself says, in the words of dump. */

@@ -116,7 +116,7 @@ advance(film_timeline *timeline, const film_search *search, lane *one,
     }
     else {
         for (uint64_t at = one->at > scene->first ? one->at : scene->first;
-             at < scene->first + scene->count; at++) {
+             at < scene->first + scene->count && at < one->end; at++) {
             uint32_t index = (uint32_t)(at - scene->first);
             if (must_pause(search, index)) {
                 one->at = at;
@@ -147,6 +147,9 @@ open_lane(film_timeline *timeline, const film_search *search,
         one->at = search->from.event + (!search->back || search->inclusive);
         if (search->least > one->first) {
             one->first = search->least;
+        }
+        if (search->end != 0 && search->end < one->end) {
+            one->end = search->end;
         }
     }
     else { /* the first event behind the moment, or (back) all before that */
@@ -181,20 +184,27 @@ soonest(lane *lanes, size_t count, bool back)
     return best;
 }
 
+/* Where nothing was found: the end of the own thread, or of the last to end (back:
+ * first to begin) of all. */
 static void
-stop_at_end(film_timeline *timeline, const film_search *search, const lane *lanes,
+stop_at_end(const film_timeline *timeline, const film_search *search, const lane *lanes,
             size_t count, film_stop *out)
 {
-    const lane *own = &lanes[0];
+    const lane *last = NULL;
+    uint64_t last_ns = 0;
 
-    (void)timeline;
     for (size_t i = 0; i < count; i++) {
-        if (lanes[i].thread == search->from.thread) {
-            own = &lanes[i];
+        const film_track *track =
+            film_tracks_find(&timeline->reader->tracks, lanes[i].thread);
+        uint64_t ns = search->back ? track->info.first_ns : track->info.last_ns;
+        if (last == NULL || (search->back ? ns < last_ns : ns >= last_ns)) {
+            last = &lanes[i];
+            last_ns = ns;
         }
     }
     out->reason = search->back ? FILM_STOP_AT_START : FILM_STOP_AT_END;
-    out->moment = film_moment_of(own->thread, search->back ? own->first : own->end - 1);
+    out->moment =
+        film_moment_of(last->thread, search->back ? last->first : last->end - 1);
 }
 
 /* Whether the lane's place can be told as a moment to go on from. */
@@ -250,7 +260,7 @@ film_search_run(film_timeline *timeline, const film_search *search, film_stop *o
     if (lanes == NULL) {
         return film_fail(error, FILM_NO_MEMORY, "memory ran out");
     }
-    if (search->filter != NULL) {
+    if (search->filter != NULL && !search->nothing) {
         status = film_postings_load(&timeline->postings, timeline->reader, error);
     }
     for (size_t i = 0; i < all && status == FILM_OK; i++) {
@@ -264,7 +274,10 @@ film_search_run(film_timeline *timeline, const film_search *search, film_stop *o
         status = film_fail(error, FILM_END, "the recording has no thread %u",
                            search->from.thread);
     }
-    if (status == FILM_OK) {
+    if (status == FILM_OK && search->nothing) {
+        stop_at_end(timeline, search, lanes, count, out);
+    }
+    else if (status == FILM_OK) {
         status = run_lanes(timeline, search, lanes, count, out, error);
     }
     film_free(lanes);

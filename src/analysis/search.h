@@ -17,15 +17,18 @@ typedef struct film_search {
     bool back;
     bool across;    /* all threads, in order of time, thread, event */
     bool slow;      /* the predicate is: the budget is looked at often */
+    bool nothing;   /* can be found: straight to the end */
     uint64_t least; /* back, in the own thread: events before it do not count */
+    uint64_t end;   /* forward, in the own thread: it and what is behind does not
+                       count; 0: everything does */
     const film_filter *filter; /* NULL: every chunk is looked at */
     film_match match;
     void *context;
     const film_budget *budget; /* NULL: none */
 } film_search;
 
-/* *out: ARRIVED; AT_START or AT_END with the first or last moment; UNFINISHED with the
- * moment to search on from. */
+/* *out: ARRIVED; AT_START or AT_END with the first or last moment (across: of all
+ * threads); UNFINISHED with the moment to search on from. */
 FILM_NODISCARD film_status
 film_search_run(film_timeline *timeline, const film_search *search, film_stop *out,
                 film_error *error);

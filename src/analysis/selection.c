@@ -120,6 +120,26 @@ matches_variable(const film_selection *selection, const char *name)
     return false;
 }
 
+static bool
+is_item(const film_event *event)
+{
+    return event->kind != FILM_KIND_CHANGE &&
+           (event->form == FILM_SET_ITEM || event->form == FILM_SET_ITEM_VIA);
+}
+
+/* counts[k]: `counts` is changed by it. The name is cut. */
+static bool
+matches_owner(const film_selection *selection, char *name)
+{
+    char *key = strchr(name, '[');
+
+    if (key == NULL) {
+        return false;
+    }
+    *key = 0;
+    return matches_variable(selection, name);
+}
+
 /* By its bare name (x, an attribute's x) or as the source would write it (self.x). */
 static bool
 takes_write(film_selection *selection, size_t recording, const film_event *event)
@@ -141,7 +161,8 @@ takes_write(film_selection *selection, size_t recording, const film_event *event
     film_variables_name(selection->known[recording], event, &selection->name);
     film_buffer_put_byte(&selection->name, 0);
     return !selection->name.failed &&
-           matches_variable(selection, (const char *)selection->name.data);
+           (matches_variable(selection, (const char *)selection->name.data) ||
+            (is_item(event) && matches_owner(selection, (char *)selection->name.data)));
 }
 
 bool

@@ -161,6 +161,13 @@ film_timeline_variables(film_timeline *timeline, film_moment moment, size_t inde
                         const film_variable **variables, size_t *count,
                         film_error *error);
 
+/* The globals of the module of that frame's function that have a recorded value: those
+ * that the module's body names, or where it was not recorded the function itself. */
+FILM_NODISCARD film_status
+film_timeline_globals(film_timeline *timeline, film_moment moment, size_t index,
+                      const film_variable **variables, size_t *count,
+                      film_error *error);
+
 /* One of them by name; in a function also a global of its module. FILM_END: the film
  * tells no value. */
 FILM_NODISCARD film_status

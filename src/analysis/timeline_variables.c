@@ -512,6 +512,44 @@ film_timeline_variables(film_timeline *timeline, film_moment moment, size_t inde
     return FILM_OK;
 }
 
+/* The code of the body of a module; NULL: it was not recorded. */
+static const film_code *
+body_of(const film_timeline *timeline, film_text module)
+{
+    for (size_t i = 0; i < film_reader_code_count(timeline->reader); i++) {
+        const film_code *code = film_reader_code(timeline->reader, (uint32_t)i);
+        if (code != NULL && code->qualname.length == 8 &&
+            memcmp(code->qualname.data, "<module>", 8) == 0 &&
+            code->module.length == module.length &&
+            memcmp(code->module.data, module.data, module.length) == 0) {
+            return code;
+        }
+    }
+    return NULL;
+}
+
+film_status
+film_timeline_globals(film_timeline *timeline, film_moment moment, size_t index,
+                      const film_variable **variables, size_t *count, film_error *error)
+{
+    film_scene *scene;
+    film_place place = {0};
+    const film_code *code, *body;
+
+    *count = 0;
+    *variables = timeline->variables;
+    FILM_TRY(place_of(timeline, moment, index, &scene, &place, error));
+    code = film_reader_code(timeline->reader, scene->nodes[place.node].code);
+    if (code == NULL) {
+        return FILM_OK;
+    }
+    body = body_of(timeline, code->module);
+    FILM_TRY(add_globals(timeline, moment, body == NULL ? code->id : body->id,
+                         line_before(scene, place), count, error));
+    *variables = timeline->variables;
+    return FILM_OK;
+}
+
 static uint32_t
 find_string(const film_timeline *timeline, const uint32_t *ids, uint32_t count,
             const char *name)

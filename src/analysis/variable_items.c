@@ -183,9 +183,10 @@ key_of(film_variables *variables, const film_event *event, const container *of)
 static film_recent_key
 item_address(film_variables *variables, const container *of, const film_told *key)
 {
-    return film_variable_address(FILM_ABOUT_ITEM,
-                                 film_digest_mix(of->serial, of->record),
-                                 hash_key(variables, key));
+    /* The serial is spread first: mixed as they are, neighbours would meet. */
+    uint64_t told = film_digest_mix(film_digest_mix(0, of->serial), of->record);
+
+    return film_variable_address(FILM_ABOUT_ITEM, told, hash_key(variables, key));
 }
 
 /* The first write to an item since the content was told. What is not known for sure is

@@ -375,6 +375,15 @@ film_method_find(PyObject *object, PyObject *name)
     return methods[at].found;
 }
 
+PyObject *
+film_attribute_of_class(PyObject *object, PyObject *name)
+{
+    if (PyType_Check(object)) {
+        return lookup_in_type((PyTypeObject *)object, name);
+    }
+    return film_method_find(object, name);
+}
+
 /* Where attribute `name` of instances of `type` is kept. */
 static int32_t
 locate(PyTypeObject *type, PyObject *name)

@@ -46,6 +46,11 @@ film_dict_item(PyObject *dict, PyObject *key, PyObject **kept, PyObject **value)
 PyObject *
 film_method_find(PyObject *object, PyObject *name);
 
+/* What `object.name` is where the object itself has no such attribute: a class' list or
+ * dict that its instances, or the classes derived from it, share. */
+PyObject *
+film_attribute_of_class(PyObject *object, PyObject *name);
+
 /* What a dict (sys.modules, a module's) holds under `name`; NULL also when it has keys
  * other than strings. */
 PyObject *

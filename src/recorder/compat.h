@@ -236,6 +236,23 @@ film_frame_generator(const film_frame *frame)
     return (PyObject *)((uintptr_t)frame - offsetof(PyGenObject, gi_iframe));
 }
 
+/* What an async generator yields: CPython wraps it, so that it is told from what an
+ * await within it hands on. Borrowed. */
+static inline PyObject *
+film_async_yielded(PyObject *value)
+{
+    struct film_wrapped {
+        PyObject_HEAD
+        PyObject *value;
+    };
+
+    if ((Py_TYPE(value)->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0 ||
+        strcmp(Py_TYPE(value)->tp_name, "async_generator_wrapped_value") != 0) {
+        return value;
+    }
+    return ((struct film_wrapped *)value)->value;
+}
+
 /* Changes whenever CPython instruments the code anew. */
 static inline uint64_t
 film_compat_instrumentation(const PyCodeObject *code)

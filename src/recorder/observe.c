@@ -338,6 +338,9 @@ film_observe_leave(film_context *context, const film_frame *frame, PyObject *val
         !film_tell_touches(context, entry, frame, unit)) {
         return false;
     }
+    if (FILM_UNLIKELY(entry->suspends) && value != NULL) {
+        value = film_async_yielded(value);
+    }
     return film_tell_result(context, value);
 }
 

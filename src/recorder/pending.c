@@ -93,8 +93,13 @@ read_attribute(film_context *context, const film_frame *frame, film_write *write
             film_capture_expect(owner, write, NULL, value, &pending->stored);
         }
     }
-    else if (!via) {
-        film_capture_expect(owner, write, NULL, NULL, &pending->stored);
+    else {
+        holder = (film_holder){
+            .kind = FILM_HOLDER_ATTRIBUTE, .owner = owner, .name = write->name};
+        film_capture_vacate(&holder);
+        if (!via) {
+            film_capture_expect(owner, write, NULL, NULL, &pending->stored);
+        }
     }
     pending->length = (uint8_t)(end - pending->tokens);
 }

@@ -118,6 +118,8 @@ typedef struct film_touch {
     uint8_t base;  /* FILM_WRITE_FAST, _CELL, _GLOBAL or _NAME */
     uint8_t depth; /* 0: the variable itself; 1, 2: attributes */
     uint16_t slot;
+    bool method; /* the last attribute is only called: what its class, a module or a
+                    function has under that name is of no interest */
     film_write step[2]; /* name and cache of each attribute; for GLOBAL and NAME bases
                            the variable's name is in `name` */
     PyObject *name;

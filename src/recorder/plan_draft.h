@@ -46,6 +46,7 @@ typedef struct film_made {
 typedef struct film_touched {
     uint8_t base, depth;
     uint16_t slot;
+    bool method;               /* only loaded to be called */
     PyObject *name, *steps[2]; /* borrowed */
 } film_touched;
 

@@ -185,6 +185,9 @@ step(stack_walk *walk, uint32_t index, uint32_t items, int32_t after)
         items = cut(bytecode, items, after - 1);
         return origin == FILM_NONE ? items : push_item(walk, items, after - 1, origin);
     }
+    case FILM_FORM_LOAD_SUPER:
+        /* Three items for one or two: what is called is no longer `super`. */
+        return cut(bytecode, items, depth - 3);
     default:
         break;
     }

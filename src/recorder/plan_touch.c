@@ -75,7 +75,7 @@ resolve(const film_draft *draft, uint32_t origin, bool method, film_touched *tou
     uint32_t index;
     bool first;
 
-    *touched = (film_touched){0};
+    *touched = (film_touched){.method = method};
     for (;; method = false) {
         if (origin == FILM_NONE) {
             return false;
@@ -135,24 +135,34 @@ find_touched(const film_draft *draft, const film_touched *touched)
     return index;
 }
 
-/* Adds it if it is of interest and new; false when memory is out. */
+/* Adds it if it is new; false when memory is out. */
 static bool
-add_touched(film_draft *draft, uint32_t origin, bool method)
+keep_touched(film_draft *draft, const film_touched *touched)
 {
-    film_touched touched, *grown;
+    size_t known = find_touched(draft, touched);
+    film_touched *grown;
 
-    if (!resolve(draft, origin, method, &touched) ||
-        find_touched(draft, &touched) < draft->touched_count) {
+    if (known < draft->touched_count) {
+        draft->touched[known].method &= touched->method;
         return true;
     }
     grown = film_grow(draft->touched, &draft->touched_capacity,
-                      draft->touched_count + 1, sizeof(touched));
+                      draft->touched_count + 1, sizeof(*touched));
     if (grown == NULL) {
         return false;
     }
     draft->touched = grown;
-    grown[draft->touched_count++] = touched;
+    grown[draft->touched_count++] = *touched;
     return true;
+}
+
+/* The same for what a load loads, if that is of interest. */
+static bool
+add_touched(film_draft *draft, uint32_t origin, bool method)
+{
+    film_touched touched;
+
+    return !resolve(draft, origin, method, &touched) || keep_touched(draft, &touched);
 }
 
 /* The load of the function that the CALL at `index` calls, or NULL. */
@@ -298,6 +308,7 @@ make_touch(const film_touched *touched, film_touch *touch)
     touch->base = touched->base;
     touch->depth = touched->depth;
     touch->slot = touched->slot;
+    touch->method = touched->method;
     touch->name = touched->name;
     for (uint32_t step = 0; step < touched->depth; step++) {
         touch->step[step] = (film_write){
@@ -426,6 +437,28 @@ add_method(film_draft *draft, uint32_t index)
            add_touched(draft, index, true);
 }
 
+/* super().add(x): without arguments it takes the function's first one, which 3.11 does
+ * not load for it. */
+static bool
+add_super(film_draft *draft, uint32_t index)
+{
+    const PyCodeObject *code = draft->bytecode.code;
+    const film_instruction *load = &draft->bytecode.instructions[index];
+    film_touched touched = {0};
+    bool cell;
+
+    if ((load->form != FILM_FORM_LOAD_GLOBAL && load->form != FILM_FORM_LOAD_NAME) ||
+        code->co_argcount == 0 ||
+        PyUnicode_CompareWithASCIIString(film_draft_name(draft, load->arg), "super") !=
+            0) {
+        return true;
+    }
+    cell = (PyBytes_AS_STRING(code->co_localspluskinds)[0] & CO_FAST_CELL) != 0;
+    return !resolve_slot(draft, 0, cell ? FILM_WRITE_CELL : FILM_WRITE_FAST,
+                         &touched) ||
+           keep_touched(draft, &touched);
+}
+
 /* What is on the stack, and what it is an attribute of: it may be a bound method. */
 static bool
 add_item(film_draft *draft, uint32_t origin)
@@ -490,7 +523,8 @@ add_loads(film_draft *draft, const film_flow_region *flow)
             !add_touched(draft, index | FILM_ORIGIN_FIRST, false)) {
             return false;
         }
-        if (!add_touched(draft, index, false) || !add_method(draft, index)) {
+        if (!add_touched(draft, index, false) || !add_method(draft, index) ||
+            !add_super(draft, index)) {
             return false;
         }
     }

@@ -279,8 +279,15 @@ tell_delete(film_context *context, film_stack_entry *entry, const film_frame *fr
             return false;
         }
         film_capture_told(owner, write);
+        holder = (film_holder){
+            .kind = FILM_HOLDER_ATTRIBUTE, .owner = owner, .name = write->name};
+        film_capture_vacate(&holder);
         return true;
     default:
+        holder = (film_holder){.kind = FILM_HOLDER_NAMESPACE,
+                               .owner = film_namespace_of(frame, write->kind),
+                               .name = write->name};
+        film_capture_vacate(&holder);
         return film_append_delete(context->thread,
                                   film_namespace_form(frame, write->kind),
                                   film_write_name_id(write), tokens, 0);

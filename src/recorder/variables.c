@@ -174,22 +174,36 @@ resolve_base(film_stack_entry *entry, const film_frame *frame, film_touch *touch
     }
 }
 
+/* Classes, modules and functions do not change, but what their attributes hold may. */
+static bool
+has_attributes(PyObject *value)
+{
+    return Py_TYPE(value) == &PyType_Type || Py_TYPE(value) == &PyModule_Type ||
+           Py_TYPE(value) == &PyFunction_Type;
+}
+
 PyObject *
 film_touch_resolve(film_stack_entry *entry, const film_frame *frame, film_touch *touch,
                    film_holder *holder)
 {
-    PyObject *value = resolve_base(entry, frame, touch, holder);
+    PyObject *owner = resolve_base(entry, frame, touch, holder), *value = owner;
 
     for (uint32_t index = 0; index < touch->depth && value != NULL; index++) {
         film_kept kept;
 
-        if (film_value_is_constant(value)) {
+        owner = value;
+        if (film_value_is_constant(owner) &&
+            (touch->method || !has_attributes(owner))) {
             return NULL;
         }
         *holder = (film_holder){.kind = FILM_HOLDER_ATTRIBUTE,
-                                .owner = value,
+                                .owner = owner,
                                 .name = touch->step[index].name};
-        value = film_attribute_read(&touch->step[index], value, &kept);
+        value = film_attribute_read(&touch->step[index], owner, &kept);
+        if (value == NULL && !touch->method && kept != FILM_KEPT_VIA) {
+            holder->kind = FILM_HOLDER_NONE;
+            value = film_attribute_of_class(owner, touch->step[index].name);
+        }
     }
     return value;
 }

@@ -14,6 +14,7 @@ import pathlib
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -162,6 +163,16 @@ def run_program(*arguments: str | os.PathLike[str], timeout: float = 120) -> Res
         stdin=subprocess.DEVNULL,
     )
     return Result(done.returncode, done.stdout, done.stderr, pathlib.Path())
+
+
+def wait_asleep(pid: int) -> None:
+    """Until the main thread of a process has been asleep for some looks in a row."""
+    looks, end = 0, time.monotonic() + 60
+    while looks < 5:
+        assert time.monotonic() < end, "the program does not go to sleep"
+        stat = pathlib.Path(f"/proc/{pid}/task/{pid}/stat").read_text()
+        looks = looks + 1 if stat.rpartition(")")[2].split()[0] == "S" else 0
+        time.sleep(0.02)
 
 
 def dump_events(path: str | os.PathLike[str], *options: str) -> list[Event]:

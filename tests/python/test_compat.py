@@ -77,7 +77,7 @@ def test_moments_of_1_2() -> None:
         assert closure.locals["total"].text == "6"
         assert closure.next().locals["total"].text == "16"
         assert film.at(hit=("golden.py", 18, 1)).locals["k"].text == "7"
-        names = [film.at(hit=("golden.py", 42, n)).task["name"] for n in (1, 2)]
+        names = [film.at(hit=("golden.py", 41, n)).task["name"] for n in (1, 2)]
         assert names == ["fetch a", "fetch b"]
         assert film.at(event=16_997).task is None
     finally:

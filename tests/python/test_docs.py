@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-COMMANDS = ("run", "info", "log", "report", "export", "dump", "check", "scrub")
+COMMANDS = ("run", "info", "log", "report", "export", "dump", "check", "scrub", "step")
 
 FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROGRAM = re.compile(r"# (\w+\.py)\n")
@@ -48,6 +48,9 @@ VARYING = [
     (r"\[\d+:(\d+)\]", r"[PID:\1]"),
     (r"(\w)\.\d+(\.\w*film)\b", r"\1.PID\2"),
     (r"(?m)^(\S+(?:;\S+)*) \d+$", r"\1 N"),  # folded stacks
+    (r"\bevent \d+:\d+", "event M"),  # step: events differ between Pythons
+    (r"(?m)^( *)\d+:\d+ ", r"\1M "),
+    (r"written at \d+:\d+", "written at M"),
     (r"[ \t]+", " "),
     (r" +$", ""),
 ]

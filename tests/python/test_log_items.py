@@ -145,3 +145,39 @@ def test_old_values_within_containers(runner):
         "upd <list>[1] 2 -> 3",
         "upd <dict>['b'] <list> -> 4",
     ]
+
+
+def test_a_variable_is_chosen_with_its_items(runner):
+    """`--variable counts`: also `counts[k] = v`, an item of the object it holds."""
+    result = runner.record(
+        """
+        class Shop:
+            pass
+
+        def main():
+            counts = {"a": 1}
+            others = {"a": 1}
+            counts["a"] = 2
+            others["a"] = 3
+            counts["b[1]"] = 4
+            del counts["a"]
+            counts.clear()
+            shop = Shop()
+            shop.counts = counts
+            shop.counts["c"] = 5
+
+        main()
+        """,
+        options=["--level", "values"],
+    )
+    told = run_program("log", result.film, "--variable", "counts").stdout
+    lines = [line.split(None, 2)[2] for line in told.splitlines()]
+    assert lines == [
+        "upd counts -> {'a': 1}",
+        "upd counts['a'] 1 -> 2",
+        "upd counts['b[1]'] -> 4",
+        "del counts['a'] 2",
+        "pop counts (dict)(len)1 -> 0  {}",
+        "upd shop.counts -> {}",
+        "upd counts['c'] -> 5",
+    ]

@@ -26,6 +26,9 @@ from proof import films
 
 NURSERY = pathlib.Path(__file__).resolve().parent / "proof" / "nursery.py"
 FACTOR = 20 if films.SOAK else 1
+# Of rounds until one has hit what the test is about: where a kill lands is chance, and
+# on a busy machine a whole round may miss it.
+SEEDS = (44, 55, 66, 77)
 
 
 def kill_children(folder, mode, count, seed):
@@ -98,7 +101,14 @@ def test_many_threads(tmp_path):
 
 def test_while_it_starts(tmp_path):
     """Whatever the instant: there is no film yet, or it opens."""
-    lives = kill_children(tmp_path, "start", 12, 44)
+    assert any(opened_of_starting(tmp_path / str(seed), seed) for seed in SEEDS), (
+        "no child lived long enough: nothing was proved"
+    )
+
+
+def opened_of_starting(folder, seed):
+    folder.mkdir()
+    lives = kill_children(folder, "start", 12, seed)
     opened = 0
     for life in lives:
         if not os.path.exists(life["film"]):
@@ -108,13 +118,20 @@ def test_while_it_starts(tmp_path):
         opened += 1
         begun, ended = steps_by_thread(life["film"])
         assert life["published"][0] <= ended[1], life
-    leftovers = set(os.listdir(tmp_path)) - {os.path.basename(x["film"]) for x in lives}
+    leftovers = set(os.listdir(folder)) - {os.path.basename(x["film"]) for x in lives}
     assert not leftovers
-    assert opened, "no child lived long enough: nothing was proved"
+    return opened
 
 
 def test_while_it_closes(tmp_path):
-    lives = kill_children(tmp_path, "close", 10, 55)
+    assert any(hit_while_closing(tmp_path / str(seed), seed) for seed in SEEDS), (
+        "no child was killed while it closed"
+    )
+
+
+def hit_while_closing(folder, seed):
+    folder.mkdir()
+    lives = kill_children(folder, "close", 10, seed)
     for life in lives:
         said = films.check(life["film"])
         kinds = films.count_kinds(life["film"])
@@ -123,8 +140,7 @@ def test_while_it_closes(tmp_path):
         assert kinds["lost"] == 0
         if life["closing"] == 2:
             assert "died" not in said, life
-    states = {life["closing"] for life in lives}
-    assert 1 in states, "no child was killed while it closed"
+    return any(life["closing"] == 1 for life in lives)
 
 
 ENDLESS = """
@@ -197,17 +213,35 @@ def test_every_command_reads_what_a_kill_left(tmp_path):
         assert result.rc == 0 and out.stat().st_size > 0, (format, result.stderr)
 
 
+def windows_of(film):
+    """Where the committed lengths of its windows in use lie. Format 3: 64 bytes behind a
+    window's magic, which starts a page."""
+    return [
+        at + 64
+        for at in range(4096, len(film), 4096)
+        if film[at : at + 4] == b"FWIN" and film[at + 4 : at + 8] == b"\1\0\0\0"
+    ]
+
+
+def committed_in_windows(path):
+    film = pathlib.Path(path).read_bytes()
+    return sum(int.from_bytes(film[at : at + 8], "little") for at in windows_of(film))
+
+
 def test_a_missing_call_would_be_noticed(tmp_path):
-    """The proof can fail: a film cut down by its last committed rows is told apart."""
-    life = kill_children(tmp_path, "calls", 1, 67)[0]
+    """The proof can fail: a film cut down by its last committed rows is told apart. Of
+    several lives the one with the most rows in its windows: one may be killed before it
+    has called anything, another when its rows have just been sealed."""
+    lives = kill_children(tmp_path, "calls", 8, 67)
+    life = max(lives, key=lambda life: committed_in_windows(life["film"]))
     begun, ended = steps_by_thread(life["film"])
-    assert ended[1] >= life["published"][0]
+    assert ended[1] >= life["published"][0] > 100
     with open(life["film"], "r+b") as file, mmap.mmap(file.fileno(), 0) as film:
-        # Format 3: a window's committed length is 64 bytes behind its magic, which
-        # starts a page.
-        for at in range(4096, len(film), 4096):
-            if film[at : at + 4] == b"FWIN" and film[at + 4 : at + 8] == b"\1\0\0\0":
-                committed = int.from_bytes(film[at + 64 : at + 72], "little")
-                film[at + 64 : at + 72] = (committed // 2).to_bytes(8, "little")
-    begun, ended = steps_by_thread(life["film"])
+        for at in windows_of(film):
+            committed = int.from_bytes(film[at : at + 8], "little")
+            film[at : at + 8] = (committed // 2).to_bytes(8, "little")
+    try:
+        begun, ended = steps_by_thread(life["film"])
+    except AssertionError:
+        return  # rows of one window are missing before those of the next
     assert ended[1] < life["published"][0]

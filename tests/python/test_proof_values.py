@@ -4,7 +4,8 @@ Generated programs (proof/values_programs.py), programs written by hand for the 
 the plans must see, and the standard library's own code as the target: calls, lines,
 sets, deletes, returns and yields in order, values equal, and the state that the film
 implies equal at each line. 500 generated programs here, 20,000 in `make soak`; one of
-them again: proof/values_worker.py FOLDER seed:NUMBER."""
+them again: proof/values_worker.py FOLDER seed:NUMBER. FILMSTRIP_TRUTHS=FOLDER keeps their
+truths there, so that a second run, of another build, takes a third of the time."""
 
 from __future__ import annotations
 
@@ -37,7 +38,9 @@ def perform(folder, jobs, timeout=280):
             text=True,
             errors="backslashreplace",
             timeout=timeout,
-            env=clean_environment(PYTHONHASHSEED="0"),
+            env=clean_environment(
+                PYTHONHASHSEED="0", FILMSTRIP_TRUTHS=os.environ.get("FILMSTRIP_TRUTHS")
+            ),
             cwd=folder,
         )
         output, ended, stderr = done.stdout, done.returncode, done.stderr
@@ -101,10 +104,11 @@ def test_generated_programs(first, tmp_path):
     # Something was compared: programs of some 1,500 events each.
     assert counts["set"] > 200 * len(jobs) and counts["state"] > 1000 * len(jobs)
     assert counts["change"] > 5 * len(jobs)
-    assert counts["moved"] <= counts["set"] // 1000, counts
-    # An object out of sight may come back under a new serial, but not as a rule; that
-    # variables show what they hold is in the states.
-    assert counts["renamed"] <= counts["objects"] // 5, counts
+    assert counts["moved"] == 0 and counts["unclear"] == 0, counts
+    # A serial never means two objects (values_compare.Identities), but an object may get a
+    # second one: where the table of objects is full, or nothing that was recorded held a
+    # tuple (whose death is not seen) for a moment. Seen: 0 to 0.11 % on each Python.
+    assert counts["renamed"] <= counts["objects"] // 200, counts
 
 
 @pytest.mark.parametrize("name", values_library.LIBRARY)
@@ -112,7 +116,10 @@ def test_the_library_at_work(name, tmp_path):
     answers = perform(tmp_path, [f"library:{name}"])
     why = explain(answers, tmp_path)
     assert not why, why
-    assert totals(answers)["set"] > 20
+    counts = totals(answers)
+    assert counts["set"] > 20
+    # A store that starts no line of its own (docs/values.md): one in argparse, on 3.14.
+    assert counts["moved"] <= (1 if name == "argparse" else 0), counts
 
 
 @pytest.mark.parametrize("name", TRAPS)

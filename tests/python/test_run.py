@@ -7,11 +7,10 @@ import signal
 import stat
 import subprocess
 import sys
-import time
 
 import pytest
 
-from conftest import clean_environment, run_python
+from conftest import clean_environment, run_python, wait_asleep
 
 # Prints everything a program can know about how it was started.
 LOOK = """
@@ -209,7 +208,7 @@ def test_interrupt_from_outside(runner):
             text=True,
         )
         assert child.stdout.readline() == "up\n"
-        time.sleep(0.5)  # it is asleep by now, so that both tracebacks name that line
+        wait_asleep(child.pid)  # so that both tracebacks name that line
         child.send_signal(signal.SIGINT)
         _, errors = child.communicate(timeout=30)
         assert child.returncode == -signal.SIGINT
@@ -370,8 +369,9 @@ def test_recorded_calls(record, dump):
     assert calls == ["__main__.<module>"] + ["__main__.f"] * 4
 
 
-def run_on_terminal(arguments, folder):
-    """Runs this Python with a terminal of its own; gives status and output."""
+def run_on_terminal(arguments, folder, look=lambda output: None):
+    """Runs this Python with a terminal of its own; gives status and output. `look` is
+    shown what there is of that whenever there is more."""
     terminal, side = os.openpty()
     child = subprocess.Popen(
         [sys.executable, *arguments],
@@ -392,6 +392,7 @@ def run_on_terminal(arguments, folder):
         if not piece:
             break
         output += piece
+        look(output)
     os.close(terminal)
     return child.wait(timeout=60), output
 
@@ -413,10 +414,10 @@ def test_progress_line_on_a_terminal(runner):
     """Drawn by a process that is no child of the program and ends with it."""
     program = """
         import os, time
-        end = time.time() + 2.5
+        end = time.time() + 60
         def tick():
             return time.time()
-        while tick() < end:
+        while tick() < end and not os.path.exists("seen"):
             pass
         try:
             os.wait()
@@ -424,8 +425,13 @@ def test_progress_line_on_a_terminal(runner):
             print("no children")
     """
     runner.write(program, "program.py")
+
+    def look(output):
+        if b"recording: " in output:
+            (runner.folder / "seen").touch()
+
     status, output = run_on_terminal(
-        ["-m", "filmstrip", "run", "program.py"], runner.folder
+        ["-m", "filmstrip", "run", "program.py"], runner.folder, look
     )
     assert status == 0
     assert b"no children" in output

@@ -647,3 +647,66 @@ print(json.dumps([wrong, turns[0]]))
     wrong, turns = json.loads(done.stdout)
     assert wrong in ([], ["ValueError"])
     assert turns > 1000
+def test_log_points_across_threads_are_told_in_order(
+    ask: Callable[[str], Any],
+) -> None:
+    """None behind the stop, and without a stop to the recording's own end."""
+    inner, outer = line_of('box.append("side")'), line_of("after = len(box)")
+    out = ask(f"""
+        side = {{"kind": "line", "file": "bank.py", "line": {inner}, "log": "side"}}
+        after = {{"kind": "line", "file": "bank.py", "line": {outer}, "log": "after"}}
+        def go(m, how, points):
+            told = film.query(q="move", m=m, how=how, across=True, breakpoints=points)
+            return [[entry["text"] for entry in told["log"]], told["stopped"]["reason"],
+                    told["m"]]
+        start, end = film.query(q="open")["start"], film.query(q="open")["end"]
+        first = go(start, "continue", [after, side])
+        back = go(first[2], "reverse-continue", [after, side])
+        stop = dict(side); del stop["log"]
+        short = go(start, "continue", [after, stop])
+        out = [first, back, short]
+    """)
+    first, back, short = out
+    assert first[:2] == [["side", "after"], "end"]
+    assert first[2].startswith("1:")
+    assert back == [["after", "side"], "start", "1:0"]
+    assert short[:2] == [[], "breakpoint"]
+    assert short[2].startswith("2:")
+
+
+def test_a_continue_can_be_bounded(ask: Callable[[str], Any]) -> None:
+    line = line_of("self.money = self.money - amount")
+    out = ask(f"""
+        point = {{"kind": "line", "file": "bank.py", "line": {line}}}
+        hits = [row["m"] for row in film.query(q="hits", file="bank.py", line={line})["rows"]]
+        events = [int(hit.split(":")[1]) for hit in hits]
+        out = []
+        for m, how, until in (
+            ("1:0", "continue", events[0] + 1),
+            ("1:0", "continue", events[0]),
+            (hits[3], "reverse-continue", events[2] - 1),
+            (hits[3], "reverse-continue", events[2]),
+        ):
+            told = film.query(q="move", m=m, how=how, breakpoints=[point], until=until)
+            out.append([told["stopped"]["reason"], told["m"] in hits])
+    """)
+    assert out == [
+        ["breakpoint", True],
+        ["end", False],
+        ["breakpoint", True],
+        ["start", False],
+    ]
+
+
+def test_globals_of_a_frame(ask: Callable[[str], Any]) -> None:
+    """Those of the module of its function, also where the module is not on top."""
+    line = line_of("self.money = self.money - amount")
+    out = ask(f"""
+        m = film.query(q="move", how="hit", file="bank.py", line={line}, n=2)["m"]
+        told = film.query(q="globals", m=m)["globals"]
+        out = {{one["name"]: [one["scope"], one["value"]["text"]] for one in told}}
+    """)
+    assert out["LIMIT"] == ["global", "3"]
+    assert out["work"] == ["global", "<function work>"]
+    assert "RESULT" not in out
+    assert "amount" not in out

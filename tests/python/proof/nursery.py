@@ -24,6 +24,7 @@ import filmstrip
 
 THREADS = 4
 CLOSING_CALLS = 60_000
+MOST_CALLS = 50_000
 
 page = mmap.mmap(-1, 4096)  # shared and anonymous: outlives the child, never torn
 words = (ctypes.c_uint64 * 16).from_buffer(page)
@@ -84,8 +85,16 @@ def child(mode, path, seed):
 
 
 def wait_for(word, pid):
+    wait_until(lambda: words[word], pid)
+
+
+def wait_for_calls(count, pid):
+    wait_until(lambda: words[READY] and sum(words[:THREADS]) >= count, pid)
+
+
+def wait_until(reached, pid):
     end = time.monotonic() + 60
-    while not words[word]:
+    while not reached():
         if os.waitpid(pid, os.WNOHANG)[0] or time.monotonic() > end:
             raise SystemExit("the child ended by itself")
         time.sleep(0.0002)
@@ -137,9 +146,12 @@ def main():
             wait_for(CLOSING, pid)
             delay = chance.random() * 0.012
         else:
-            wait_for(READY, pid)
-            # Mostly within the first window, some far behind it.
-            delay = chance.random() ** 3 * 0.05
+            # Mostly within the first window, some far behind it, and every fourth from
+            # its first instant on. By calls and not by the clock alone: a machine that
+            # is slow or busy kills as far into the program as a quick one.
+            wanted = int(chance.random() ** 3 * MOST_CALLS) if number % 4 else 0
+            wait_for_calls(wanted, pid)
+            delay = chance.random() * 0.002
         time.sleep(delay)
         os.kill(pid, signal.SIGKILL)
         status = os.waitpid(pid, 0)[1]

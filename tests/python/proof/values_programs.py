@@ -11,6 +11,12 @@ nothing.
 
 import random
 import sys
+import warnings
+
+if __package__:
+    from .values_forms import Forms
+else:  # a worker's own
+    from values_forms import Forms
 
 PRELUDE = '''
 import asyncio, collections, contextlib, dataclasses, functools, itertools, threading
@@ -118,6 +124,42 @@ class Manager:
         done = kind is not None
         await asyncio.sleep(0)
         return self.catches and done
+
+class Registered:
+    flags = []
+    def __init_subclass__(cls, flag=None, **more):
+        super().__init_subclass__(**more)
+        cls.flag = flag
+        Registered.flags.append(flag)
+
+class Meta(type):
+    def __new__(meta, name, bases, space, extra=0):
+        space["extra"] = extra
+        return super().__new__(meta, name, bases, space)
+    def __init__(cls, name, bases, space, extra=0):
+        super().__init__(name, bases, space)
+        cls.made = [name, extra]
+
+class Field:
+    def __set_name__(self, owner, name):
+        self.name = "_" + name
+    def __get__(self, instance, owner):
+        return self if instance is None else instance.__dict__[self.name]
+    def __set__(self, instance, value):
+        instance.__dict__[self.name] = value
+    def __delete__(self, instance):
+        del instance.__dict__[self.name]
+
+def sealed(cls):
+    cls.sealed = True
+    return cls
+
+def labelled(label, n=0):
+    def mark(target):
+        target.label = label
+        for k in range(n % 3): target.count = k
+        return target
+    return mark
 
 def plus(n):
     r = n; r += 1
@@ -232,13 +274,14 @@ START = {
 }
 
 
-class Maker:
+class Maker(Forms):
     def __init__(self, seed):
         self.chance = random.Random(seed)
         self.out = []
         self.functions = []
         self.fresh = 0
         self.is_generator = self.is_async = self.in_loop = False
+        self.may_return = True
         self.depth = 0
 
     # --- expressions ---
@@ -337,6 +380,10 @@ class Maker:
             self.other,
             self.other,
             self.global_write,
+            self.starred,
+            self.augmented,
+            self.expressions,
+            self.expressions,
         )
         return self.chance.choice(makers)()
 
@@ -463,8 +510,10 @@ class Maker:
         r = self.chance.random()
         v = self.pick(*INTS)
         number = self.number
-        if depth > 3 or r < 0.50:
+        if depth > 3 or r < 0.38:
             emit(indent, self.line())
+        elif r < 0.50:
+            self.form(indent, depth)
         elif r < 0.54:
             emit(indent, f"if {number()}: {self.line()}")
         elif r < 0.57:
@@ -506,8 +555,10 @@ class Maker:
             self.async_statement(indent, depth, v)
         elif r < 0.98:
             self.nested(indent, depth)
-        else:
+        elif self.may_return:
             emit(indent, f"if {number()} == 9: return {self.value()}")
+        else:
+            emit(indent, self.line())
 
     def loop(self, indent, depth, v):
         source = self.pick(
@@ -640,6 +691,16 @@ class Maker:
 
     # --- the program ---
 
+    def start_variables(self, indent):
+        if self.chance.random() < 0.3:
+            names = list(START)
+            values = ", ".join(START[name] for name in names)
+            self.emit(indent, f"{', '.join(names)} = {values}")
+        else:
+            for variable, value in START.items():
+                if variable != "a":
+                    self.emit(indent, f"{variable} = {value}")
+
     def function(self, number):
         self.is_generator = number % 4 == 2
         self.is_async = number % 5 == 3 and not self.is_generator
@@ -650,13 +711,7 @@ class Maker:
         default = self.pick("None", "1.5", "[]", "'x'")
         self.emit(0, f"{start} {name}(a, *rest, key={default}):")
         self.emit(1, "global COUNT, LATE")
-        if self.chance.random() < 0.3:
-            names = list(START)
-            self.emit(1, f"{', '.join(names)} = {', '.join(START[n] for n in names)}")
-        else:
-            for variable, value in START.items():
-                if variable != "a":
-                    self.emit(1, f"{variable} = {value}")
+        self.start_variables(1)
         self.block(1, 0, self.pick(4, 6, 8))
         if self.is_generator:
             self.emit(1, "yield l")
@@ -698,13 +753,22 @@ class Maker:
             self.function(number)
         if self.chance.random() < 0.1:
             self.threads()
+        if self.chance.random() < 0.1:
+            self.more_threads()
+        if self.chance.random() < 0.25:
+            self.async_generator(functions)
         if self.chance.random() < 0.3:  # the module's own level
             self.emit(0, "a, b, c, n, t, l, m = 1, 2, 0, 3, 't', [1], []")
             self.emit(
                 0,
                 "d, e, s, q, y, o, p = {'k': 1}, {}, {1}, deque(), bytearray(b'a'), Plain(1), Slots(1)",
             )
-            self.is_generator = self.is_async = False
+            self.is_generator = self.is_async = self.may_return = False
+            for _ in range(self.pick(0, 1, 2)):
+                self.emit(0, self.pick("from bisect import *", "import os.path as where", "from os import sep as LATE"))  # fmt: skip
+                self.emit(0, "try:")
+                self.form(1, 1)
+                self.emit(0, "except Exception: pass")
             for _ in range(3):
                 self.emit(0, "try: " + self.line())
                 self.emit(0, "except Exception: pass")
@@ -718,7 +782,9 @@ def generate(seed):
     for attempt in range(50):
         text = Maker(f"{seed} {attempt}").program()
         try:
-            compile(text, f"seed {seed}", "exec", dont_inherit=True)
+            with warnings.catch_warnings():  # 3.14: return in a finally
+                warnings.simplefilter("ignore")
+                compile(text, f"seed {seed}", "exec", dont_inherit=True)
         except SyntaxError:
             continue
         return text

@@ -655,4 +655,128 @@ TRAPS = {
             return b, e
         g([1])
         """,
+    "deleted_and_made_anew": """
+        class Slotted:
+            __slots__ = ("items",)
+        class Plain: pass
+        def attributes():
+            p = Slotted(); p.items = []
+            del p.items; p.items = []
+            q = Plain(); q.items = []; q.d = {}
+            del q.items; q.items = []
+            del q.d; q.d = {}
+            def get(): return q
+            get().items = []
+            del get().items
+            q.items = []
+            d = {"k": []}
+            del d["k"]; d["k"] = []
+            return q
+        attributes()
+        NAME = []
+        del NAME; NAME = []
+        def names():
+            global NAME
+            del NAME; NAME = []
+            del NAME
+            NAME = []
+        names()
+        class Body:
+            u = []
+            del u; u = []
+    """,
+    "super_without_a_name": """
+        class L(list):
+            def push(self, x):
+                super().append(x)
+                return self
+            def held(self, x):
+                def more(): return self
+                super().append(x)
+                return more()
+            @classmethod
+            def make(cls):
+                super().__setattr__(cls, "x", 1) if False else None
+                return cls()
+        class P:
+            def __setattr__(self, name, value):
+                super().__setattr__(name, value)
+                y = 1
+            def __delattr__(self, name):
+                super().__delattr__(name)
+                y = 2
+        def use():
+            l = L.make()
+            l.push(1).push(2).held([3])
+            p = P()
+            p.x = 1; p.y = [2]
+            del p.x
+            return l, p
+        use()
+    """,
+    "yielded_and_changed": """
+        import asyncio
+        def numbers():
+            l = [1]; d = {}
+            yield l
+            l.append(2)
+            got = yield d
+            d["k"] = got
+            yield (l, d)
+            l.append(3)
+        def consume():
+            i = numbers(); z = next(i); y = [next(i)]
+            y.append(i.send(5))
+            for w in i: pass
+            x = [k for k in numbers()]
+            i = numbers(); w = i.send(None); del i
+            w.append(4)
+            return z, y, x, w
+        consume()
+        async def later():
+            l = [1]
+            got = yield l
+            l.append(got)
+            await asyncio.sleep(0)
+            yield [l, 2]
+            l.append(3)
+        async def drive():
+            g = later(); z = []
+            z.append(await g.asend(None))
+            y = await g.asend(7)
+            async for w in g: pass
+            return z, y
+        asyncio.run(drive())
+        """,
+    "attributes_of_classes": """
+        import collections as module
+        module.SHELF = []
+        class Registry:
+            flags = []
+            table = {}
+            def __init_subclass__(cls, flag=None):
+                Registry.flags.append(flag)
+            @classmethod
+            def put(cls, flag):
+                cls.flags.append(flag)
+                cls.table.update(x=flag)
+            def add(self, flag):
+                self.flags.append(flag)
+                self.table.setdefault("l", [])
+        def counted(): counted.calls.append(1); return 1
+        counted.calls = []
+        def use():
+            f, t, s, c = Registry.flags, Registry.table, module.SHELF, counted.calls
+            class Derived(Registry, flag=3): pass
+            Registry.put(1)
+            Derived.put(2)
+            Derived().add(4)
+            module.SHELF.append(5)
+            counted(); counted()
+            Derived.flags.clear(); Derived.table.clear()
+            f = t = None
+            return f, t
+        use()
+        use()
+        """,
 }

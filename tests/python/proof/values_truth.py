@@ -38,6 +38,7 @@ import dis
 import sys
 import threading
 import types
+import weakref
 
 UNBOUND = "<unbound>"
 ITEMS, DEPTH, TEXT_BYTES = 32, 3, 256
@@ -86,6 +87,30 @@ def literal(value, depth=DEPTH, instances=False):
         return None
     if kind is bytearray:
         return repr(value)
+    return of_container(value, kind, depth, instances)
+
+
+TEXTS: dict = {}  # address of a container -> (kind, items' addresses, items, text)
+
+
+def of_container(value, kind, depth, instances):
+    """One that holds the same scalars as when it was last asked for, or that another at
+    its address did, has the same text. The scalars are kept, so that their addresses
+    stay theirs."""
+    items = [*value.keys(), *value.values()] if kind is dict else [*value]
+    addresses = [*map(id, items)]
+    known = TEXTS.get(id(value))
+    if known is not None and known[0] is kind and known[1] == addresses:
+        return known[3]
+    text = spelled(value, kind, depth, instances)
+    if text is not None and all(type(item) in SCALARS for item in items):
+        if len(TEXTS) > 1000:
+            TEXTS.clear()
+        TEXTS[id(value)] = (kind, addresses, items, text)
+    return text
+
+
+def spelled(value, kind, depth, instances):
     if kind is dict:
         pairs = [
             (literal(key, depth - 1), literal(item, depth - 1, instances))
@@ -109,6 +134,30 @@ def literal(value, depth=DEPTH, instances=False):
     return f"deque([{text}])"  # its limit is no content
 
 
+MEMBERS: dict = {}  # address of a class -> (weak reference to it, what members_of gives)
+
+
+def members_of(kind):
+    """Slots of a class of the program's, and under no name what gives an instance's dict;
+    None for one that is not the program's. A class gets them when it is made."""
+    if kind is object:
+        return ()
+    known = MEMBERS.get(id(kind))
+    if known is None or known[0]() is not kind:
+        space = type.__dict__["__dict__"].__get__(kind)
+        members = None
+        if space.get("__module__") == PROGRAM:
+            members = [
+                (None if name == "__dict__" else name, member)
+                for name, member in space.items()
+                if type(member) is types.MemberDescriptorType
+                or name == "__dict__"
+                and type(member) is types.GetSetDescriptorType
+            ]
+        known = MEMBERS[id(kind)] = (weakref.ref(kind), members)
+    return known[1]
+
+
 def of_instance(value, kind, depth):
     """<Kind x=1, y=2> for an instance of a class of the program's that holds nothing
     else, else None."""
@@ -116,19 +165,17 @@ def of_instance(value, kind, depth):
     if kind is object:
         return None
     for base in type.__dict__["__mro__"].__get__(kind):
-        space = type.__dict__["__dict__"].__get__(base)
-        if base is object:
-            continue
-        if space.get("__module__") != PROGRAM:
+        members = members_of(base)
+        if members is None:
             return None
-        for name, member in space.items():
-            if type(member) is types.MemberDescriptorType:
-                try:
-                    names[name] = member.__get__(value)
-                except AttributeError:
-                    pass
-            elif name == "__dict__" and type(member) is types.GetSetDescriptorType:
+        for name, member in members:
+            if name is None:
                 names |= member.__get__(value)
+                continue
+            try:
+                names[name] = member.__get__(value)
+            except AttributeError:
+                pass
     if len(names) > ITEMS:
         return None
     texts = []
@@ -336,6 +383,7 @@ class Code:
             + bool(code.co_flags & 8)
         )
         self.arguments = code.co_varnames[:count]
+        self.slots = ctypes.c_size_t * len(code.co_varnames)
         held = set(code.co_cellvars) | set(code.co_freevars)
         cleared = {name for name, _ in given_back}
         # Plain locals: those whose state at each line is compared.
@@ -352,6 +400,20 @@ class Code:
         ]
 
 
+KNOWN: dict = {}  # programs have much code in common: their prelude
+
+
+def facts_of(code, lines):
+    last = max((line for _, _, line in code.co_lines() if line), default=1)
+    key = (code, *lines[code.co_firstlineno - 1 : last])
+    facts = KNOWN.get(key)
+    if facts is None:
+        if len(KNOWN) > 500:
+            KNOWN.clear()
+        facts = KNOWN[key] = Code(code, lines)
+    return facts
+
+
 # --- frames read in place ----------------------------------------------------------
 
 LOCALSPLUS = 80 if VERSION >= (3, 14) else 72
@@ -364,11 +426,15 @@ def base_of(frame):
 
 
 def read(base, index):
+    if VERSION < (3, 14):
+        try:
+            return ctypes.py_object.from_address(base + 8 * index).value
+        except ValueError:  # NULL
+            return UNBOUND
     pointer = word(base + 8 * index).value
-    if VERSION >= (3, 14):
-        if pointer & 3 == 3:
-            return pointer >> 2  # an int the interpreter keeps for itself
-        pointer &= ~3
+    if pointer & 3 == 3:
+        return pointer >> 2  # an int the interpreter keeps for itself
+    pointer &= ~3
     if pointer == 0:
         return UNBOUND
     return ctypes.cast(pointer, ctypes.py_object).value
@@ -407,6 +473,8 @@ def took_over(owner, name, deleting):
     method = inherited(kind, "__delattr__" if deleting else "__setattr__")
     if type(method) is types.FunctionType:
         return True
+    if kind is threading.local:
+        return True  # each thread has its own
     if type.__subclasscheck__(type, kind) and name not in KEPT_BY_CLASSES:
         return False  # a class: what its metaclass does is not looked at
     found = inherited(kind, name)
@@ -437,10 +505,12 @@ class Truth:
         self.values = Values(keep)
         self.streams = {}
         self.codes = {}
+        self.kept_codes = []  # so that no other has its address
         self.pending = {}  # id of a frame object -> store that is being executed
         self.frames = {}  # id of a frame object -> its name
         self.lines_run = {}  # id of a frame object -> its last line event
         self.told = {}  # id of a frame object -> locals at its last line
+        self.scalars = {}  # id of a frame object -> slot -> (pointer, scalar it held)
         self.written = {}  # names of globals that its code has written
         self.calls = collections.Counter()
 
@@ -450,9 +520,11 @@ class Truth:
         return name, self.streams.setdefault(name, [])
 
     def facts(self, code):
-        facts = self.codes.get(code)
+        # By address: a code object's hash is that of all its instructions.
+        facts = self.codes.get(id(code))
         if facts is None:
-            facts = self.codes[code] = Code(code, self.lines)
+            facts = self.codes[id(code)] = facts_of(code, self.lines)
+            self.kept_codes.append(code)
         return facts
 
     def name_of(self, frame):
@@ -468,6 +540,7 @@ class Truth:
         self.frames[key] = f"{thread}#{self.calls[thread]}"
         self.pending.pop(key, None)
         self.told.pop(key, None)
+        self.scalars.pop(key, None)
         self.lines_run.pop(key, None)
         facts = self.facts(frame.f_code)
         base = base_of(frame)
@@ -518,8 +591,25 @@ class Truth:
                     UNBOUND if value is UNBOUND else literal(value, instances=True)
                 )
         else:
+            # What holds the same scalar as before is passed over: those are kept, so that
+            # no other object can have their address.
+            same = self.scalars.setdefault(id(frame), {})
             base = base_of(frame)
-            for slot, name in facts.plain + (facts.shared if self.shared else []):
+            pointers = facts.slots.from_address(base)[:]
+            for slot, name in facts.plain:
+                pointer = pointers[slot]
+                if slot in same and same[slot][0] == pointer:
+                    continue
+                value = read(base, slot)
+                if value is UNBOUND:
+                    found[name] = UNBOUND
+                else:
+                    found[name] = literal(value, instances=self.deep)
+                same.pop(slot, None)
+                if type(value) in SCALARS:
+                    same[slot] = (pointer, value)
+                del value
+            for slot, name in facts.shared if self.shared else []:
                 value = unwrapped(read(base, slot))
                 found[name] = (
                     UNBOUND if value is UNBOUND else literal(value, instances=self.deep)
@@ -531,7 +621,8 @@ class Truth:
         return changed
 
     def instruction(self, frame, offset):
-        self.settle(frame)
+        if self.pending:
+            self.settle(frame)
         facts = self.facts(frame.f_code)
         store = facts.stores.get(offset)
         if store is not None and not store.hidden:
@@ -542,6 +633,8 @@ class Truth:
     def leave(self, kind, frame, value):
         self.settle(frame)
         key = id(frame)
+        if type(value).__name__ == "async_generator_wrapped_value":
+            value = read(id(value) + 16, 0)  # what is yielded, behind the header
         self.stream()[1].append(
             [
                 *(kind, self.name_of(frame), frame.f_lineno),
@@ -551,12 +644,14 @@ class Truth:
         if kind == "return":
             self.frames.pop(key, None)
             self.told.pop(key, None)
+            self.scalars.pop(key, None)
 
     def unwind(self, frame):
         key = id(frame)
         self.pending.pop(key, None)
         self.frames.pop(key, None)
         self.told.pop(key, None)
+        self.scalars.pop(key, None)
 
     def raised(self, frame):
         """The store that was being executed did not happen."""
@@ -685,10 +780,19 @@ class Truth:
         )
 
 
+def codes_in(code):
+    yield code
+    for constant in code.co_consts:
+        if type(constant) is types.CodeType:
+            yield from codes_in(constant)
+
+
 class MonitoringTruth(Truth):
     TOOL = 5
 
-    def start(self):
+    def start(self, code=None):
+        """code: the program's, where that and what is within it is all that has its
+        name; then other code is not instrumented for us."""
         monitoring = sys.monitoring
         events = monitoring.events
         getframe = sys._getframe
@@ -746,7 +850,13 @@ class MonitoringTruth(Truth):
         for event, callback in callbacks.items():
             monitoring.register_callback(self.TOOL, event, callback)
         self.events = callbacks
-        monitoring.set_events(self.TOOL, sum(callbacks))
+        everywhere = events.PY_THROW | events.PY_UNWIND | events.RAISE
+        if code is None:
+            monitoring.set_events(self.TOOL, sum(callbacks))
+            return
+        monitoring.set_events(self.TOOL, everywhere)
+        for each in codes_in(code):
+            monitoring.set_local_events(self.TOOL, each, sum(callbacks) & ~everywhere)
 
     def stop(self):
         monitoring = sys.monitoring
@@ -766,7 +876,7 @@ class TraceTruth(Truth):
         *(ctypes.c_int, ctypes.c_void_p),
     )
 
-    def start(self):
+    def start(self, code=None):
         self.executed = {}
         self.hook = self.HOOK(self.trace)
         self.install = ctypes.pythonapi.PyEval_SetTrace

@@ -12,19 +12,23 @@ compares the film with the truth.
 
 import contextlib
 import gc
+import hashlib
 import io
 import json
+import marshal
 import os
 import subprocess
 import sys
 import time
 import traceback
 import warnings
+import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
 import values_compare  # noqa: E402
+import values_forms  # noqa: E402
 import values_library  # noqa: E402
 import values_programs  # noqa: E402
 import values_truth  # noqa: E402
@@ -52,7 +56,8 @@ def execute(code, path):
     with contextlib.redirect_stdout(output):
         try:
             exec(code, space)
-        except Exception as raised:
+        except (Exception, BaseExceptionGroup) as raised:
+            # (A generator that is closed within an except* raises such a group.)
             error = repr(raised)
     # The program's objects die here, within the recording, in all three runs.
     space.clear()
@@ -72,7 +77,7 @@ def read_film(film):
     ]
     if strange:  # code went where its plan does not lead
         raise values_compare.Difference(f"info: {strange[0]}")
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return json.loads(b"[" + b",".join(done.stdout.splitlines()) + b"]")
 
 
 def record(code, path, film, **options):
@@ -85,61 +90,125 @@ def record(code, path, film, **options):
         filmstrip.stop()
 
 
-def compare_program(path, film, states=True, keep=True):
-    """Counts; raises Difference."""
-    with open(path, encoding="utf-8") as file:
-        code_of = lambda: compile(source, path, "exec", dont_inherit=True)  # noqa: E731
-        source = file.read()
-    keep = keep and "__del__" not in source and "weakref." not in source
-    gc.collect()
-    gc.disable()
+def take_truth(path, compiled, keep, states):
+    """What the program prints and raises, and its truth."""
+    bare = execute(marshal.loads(compiled), path)
+    truth = values_truth.make_truth(path, keep, states)
+    code = marshal.loads(compiled)
+    truth.start(code)
     try:
-        bare = execute(code_of(), path)
-        truth = values_truth.make_truth(path, keep, states)
-        truth.start()
-        try:
-            under_truth = execute(code_of(), path)
-        finally:
-            truth.stop()
-        if under_truth != bare:
-            raise values_compare.Difference(
-                f"the truth changed the program: {bare} {under_truth}"
-            )
-        gc.collect()
-        recorded = record(code_of(), path, film)
+        under_truth = execute(code, path)
     finally:
-        gc.enable()
+        truth.stop()
+    if under_truth != bare:
+        raise values_compare.Difference(
+            f"the truth changed the program: {bare} {under_truth}"
+        )
+    return bare, truth.streams
+
+
+def compare_with_film(path, film, compiled, bare, streams, states=True):
+    """Counts; raises Difference."""
+    gc.collect()
+    recorded = record(marshal.loads(compiled), path, film)
     if recorded != bare:
         raise values_compare.Difference(
             f"the recorder changed the program: {bare} {recorded}"
         )
-    counts = values_compare.compare(truth.streams, read_film(film), states)
+    counts = values_compare.compare(streams, read_film(film), states)
     os.unlink(film)
     return counts
 
 
+def compare_program(path, film, states=True, keep=True):
+    with open(path, encoding="utf-8") as file:
+        source = file.read()
+    # Code that no run has touched is made from this for each.
+    compiled = marshal.dumps(compile(source, path, "exec", dont_inherit=True))
+    keep = keep and "__del__" not in source and "weakref." not in source
+    gc.collect()
+    gc.disable()
+    try:
+        bare, streams = take_truth(path, compiled, keep, states)
+        return compare_with_film(path, film, compiled, bare, streams, states)
+    finally:
+        gc.enable()
+
+
+# --- truths that are kept ---------------------------------------------------------------
+
+
+def origin():
+    """What a truth depends on: this Python, and what makes programs and truths."""
+    digest = hashlib.sha256(sys.version.encode())
+    for module in (values_programs, values_forms, values_truth):
+        with open(module.__file__, "rb") as file:
+            digest.update(file.read())
+    return digest.hexdigest()[:16]
+
+
+def compare_seed(seed, folder, film):
+    """As compare_program. Where FILMSTRIP_TRUTHS names a folder the truth is kept there
+    and taken once: it does not depend on the recorder, and is most of the work."""
+    truths = os.environ.get("FILMSTRIP_TRUTHS")
+    folder = os.path.join(truths, origin()) if truths else folder
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, f"seed_{seed}.py")
+    kept = os.path.join(folder, f"seed_{seed}.truth")
+    if not os.path.exists(kept):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(values_programs.generate(seed))
+        if not truths:
+            counts = compare_program(path, film)
+            os.unlink(path)
+            return counts
+        keep_truth(path, kept)
+    with open(kept, "rb") as file:
+        compiled, source, bare, streams = marshal.loads(zlib.decompress(file.read()))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(source)
+    gc.disable()
+    try:
+        counts = compare_with_film(path, film, compiled, tuple(bare), streams)
+    finally:
+        gc.enable()
+    os.unlink(path)
+    return counts
+
+
+def keep_truth(path, kept):
+    with open(path, encoding="utf-8") as file:
+        source = file.read()
+    compiled = marshal.dumps(compile(source, path, "exec", dont_inherit=True))
+    gc.collect()
+    gc.disable()
+    try:
+        bare, streams = take_truth(path, compiled, True, True)
+    finally:
+        gc.enable()
+    data = zlib.compress(marshal.dumps((compiled, source, bare, streams)), 1)
+    with open(kept + ".part", "wb") as file:
+        file.write(data)
+    os.rename(kept + ".part", kept)
+
+
 def perform(job, folder):
-    """Path of the program, counts."""
+    """Counts; raises Difference."""
     kind, _, what = job.partition(":")
     film = os.path.join(folder, f"{kind}-{os.path.basename(what)}.film")
     if kind == "library":
         return values_library.compare(what, folder, film)
     if kind == "seed":
-        path = os.path.join(folder, f"seed_{what}.py")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(values_programs.generate(int(what)))
-    else:
-        path = what
-    counts = compare_program(path, film)
-    if kind == "seed":
-        os.unlink(path)
-    return counts
+        return compare_seed(int(what), folder, film)
+    return compare_program(what, film)
 
 
 def main():
     warnings.simplefilter("ignore")
     prepare_imports()
     folder, *jobs = sys.argv[1:]
+    gc.collect()
+    gc.freeze()  # it is collected twice for each program
     channel = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 
