@@ -131,9 +131,8 @@ film_target_is_kin(film_timeline *timeline, const film_target *target,
     uint32_t code = scene->nodes[event->node - 1].code, number = 0;
     film_scene *own;
 
-    while (number < target->kin_count &&
-           (target->kin[number].code != code ||
-            target->kin[number].slot != event->number)) {
+    while (number < target->kin_count && (target->kin[number].code != code ||
+                                          target->kin[number].slot != event->number)) {
         number++;
     }
     if (number == target->kin_count &&

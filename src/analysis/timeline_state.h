@@ -15,8 +15,8 @@
 
 /* A frame of the stack at a moment: its node, and its last event not later. */
 typedef struct film_place {
-    uint32_t node; /* index in the scene */
-    uint32_t at;   /* event index + 1; 0: none in this scene */
+    uint32_t node;  /* index in the scene */
+    uint32_t at;    /* event index + 1; 0: none in this scene */
     uint32_t until; /* the moment's own event index + 1 */
 } film_place;
 

@@ -209,8 +209,8 @@ typedef struct film_plan {
     uint16_t *arguments; /* slots of the arguments, in order; some | IN_CELL */
     uint16_t argument_count;
     uint16_t free_count, shared_count;
-    uint16_t *free_slots; /* slots of the variables of outer functions; behind them
-                             those of its own that inner ones may share */
+    uint16_t *free_slots;    /* slots of the variables of outer functions; behind them
+                                those of its own that inner ones may share */
     bool names_on_stack;     /* STORE_NAMEs are read off the stack */
     bool every_place;        /* every instruction is a point */
     struct film_plan *older; /* the plan it replaced, which frames may still follow;

@@ -226,7 +226,8 @@ compare(void)
             film_variable variable;
             film_status status =
                 film_timeline_variable(timeline, moment, i, "x", &variable, NULL);
-            film_input input = film_input_of(variable.value.bytes, variable.value.length);
+            film_input input =
+                film_input_of(variable.value.bytes, variable.value.length);
             int64_t held = NOTHING;
             CHECK(status == FILM_OK || status == FILM_END);
             if (status == FILM_OK) {
