@@ -506,9 +506,8 @@ film_code_register(PyCodeObject *code, const film_frame *frame)
         known->plan_count = 0;
         known->strayed = false;
         plan_writes(known, frame);
-        known->is_special =
-            known->suspends || known->has_namespace ||
-            (known->plan != NULL && known->plan->free_count != 0);
+        known->is_special = known->suspends || known->has_namespace ||
+                            (known->plan != NULL && known->plan->free_count != 0);
         known->generation = session->generation;
     }
     film_compat_restore_error(&saved);
