@@ -546,3 +546,54 @@ def test_a_port_that_is_taken(tmp_path: pathlib.Path) -> None:
         )
     assert done.returncode == 2
     assert "cannot be listened on" in done.stderr
+
+
+# --- Neovim ---
+
+
+def find_nvim_dap() -> pathlib.Path | None:
+    """nvim-dap is in no registry: NVIM_DAP names it, or it is among Neovim's packages."""
+    named = os.environ.get("NVIM_DAP")
+    if named:
+        return pathlib.Path(named)
+    site = pathlib.Path.home() / ".local" / "share" / "nvim"
+    return next(site.glob("**/nvim-dap"), None) if site.exists() else None
+
+
+@pytest.mark.once
+def test_a_session_in_neovim(films: pathlib.Path) -> None:
+    if shutil.which("nvim") is None:
+        pytest.skip("Neovim is not installed")
+    plugin = find_nvim_dap()
+    if plugin is None:
+        pytest.skip("nvim-dap was not found (NVIM_DAP=folder)")
+    line = line_of("total")
+    done = subprocess.run(
+        ["nvim", "--headless", "-u", "NONE", "-i", "NONE", "-S", SUITE / "nvim.lua"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={
+            **clean_environment(),
+            "NVIM_DAP": os.fspath(plugin),
+            "FILMSTRIP_PROGRAM": os.fspath(PROGRAM),
+            "FILMSTRIP_FILMS": os.fspath(films),
+            "FILMSTRIP_LINE": str(line),
+        },
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = json.loads(done.stdout.strip().splitlines()[-1])
+    loop = line_of("loop")
+    assert told["seen"] == [
+        ["launch", 1, 1, "entry"],
+        ["continue", line, line, "breakpoint"],
+        ["continue", line, line, "breakpoint"],
+        ["step_over", loop, loop, "step"],
+        # the line behind which it stood: a breakpoint is there
+        ["step_back", line, line, "breakpoint"],
+        ["reverse_continue", line, line, "breakpoint"],
+        ["reverse_continue", 1, 1, "entry"],
+        ["reverse_continue", 1, 1, "entry"],
+        ["continue", line, line, "breakpoint"],
+    ]
+    assert told["evaluated"] == "41"
