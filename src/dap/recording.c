@@ -134,6 +134,7 @@ film_dap_close_film(film_dap *dap)
     film_free(dap->roots);
     dap->roots = NULL;
     dap->root_count = 0;
+    film_dap_close_step(dap);
     film_timeline_close(dap->timeline);
     film_reader_close(dap->reader);
     dap->timeline = NULL;
@@ -202,13 +203,19 @@ film_dap_thread_moment(film_dap *dap, int64_t thread, char *moment)
 }
 
 void
+film_dap_stand_at(film_dap *dap, const char *moment)
+{
+    film_dap_forget_handles(dap);
+    film_dap_copy_moment(dap->moment, moment);
+    dap->thread = (uint32_t)strtoul(moment, NULL, 10);
+}
+
+void
 film_dap_stand(film_dap *dap, const film_dap_answer *answer)
 {
     const char *moment = film_dap_text(answer, answer->root, "m");
 
     if (moment != NULL) {
-        film_dap_forget_handles(dap);
-        film_dap_copy_moment(dap->moment, moment);
-        dap->thread = (uint32_t)strtoul(moment, NULL, 10);
+        film_dap_stand_at(dap, moment);
     }
 }
