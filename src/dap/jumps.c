@@ -34,6 +34,7 @@ film_dap_arrive(film_dap *dap, const char *how, const char *reason,
     }
     if (fine) {
         film_dap_respond(dap);
+        film_dap_tell_continued(dap);
         came = film_dap_reason(&answer);
         if (strcmp(how, "start") == 0 || strcmp(came, "start") == 0) {
             film_dap_tell_end(dap, true, &answer);

@@ -125,6 +125,7 @@ run_word(film_dap *dap, const film_dap_handle *place, const char *line)
     }
     if (strcmp(step->at, place->moment) != 0) { /* it moved: so do we */
         film_dap_respond(dap);
+        film_dap_tell_continued(dap);
         film_dap_stand_at(dap, step->at);
         film_dap_tell_stopped(dap, "goto", "Went there", NULL, NULL);
     }
@@ -137,6 +138,7 @@ run_on(film_dap *dap, const film_dap_handle *place, bool back)
     film_json_add_text(&dap->response, "result", "");
     film_json_add_integer(&dap->response, "variablesReference", 0);
     film_dap_respond(dap);
+    film_dap_tell_continued(dap);
     film_dap_run_on(dap, place->moment, back, true);
     return true;
 }

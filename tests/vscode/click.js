@@ -59,6 +59,8 @@ function prepare() {
     'debug.toolBarLocation': 'floating',
     'debug.openDebug': 'openOnDebugBreak',
     'window.commandCenter': false,
+    'git.enabled': false,
+    'editor.minimap.enabled': false,
   }));
   execFileSync('node', [SERVER, ...KEPT, '--install-extension', VSIX], { stdio: 'inherit' });
 }
@@ -114,6 +116,11 @@ class Window {
     const text = await this.page.$eval(
       '.debug-call-stack .stack-frame .line-number', (one) => one.textContent);
     return Number(text.split(':')[0]);
+  }
+
+  async stack() {
+    return this.page.$$eval('.debug-call-stack .stack-frame .label', (all) =>
+      all.map((one) => one.textContent.trim()));
   }
 
   async stands(number) {
@@ -188,6 +195,8 @@ async function walk(window) {
   await window.stands(line('sold'));
   await window.palette('filmstrip: Step back out', 'Step back out');
   await window.stands(line('order'));
+  await until('the stack of day', async () => (await window.stack()).join(' ') === 'day <module>');
+  await until('its variables', async () => (await window.variables()).some((row) => /order\s*=\s*1/.test(row)));
   assert.ok(sent().includes('filmstrip/reverseStepIn'));
   assert.ok(sent().includes('filmstrip/reverseStepOut'));
   await window.picture('back-out');
