@@ -52,10 +52,14 @@ tell_recording(film_dap *dap, const film_dap_answer *answer, const char *path)
     const char *python = film_dap_text(answer, answer->root, "python");
     const char *level = film_dap_text(answer, answer->root, "level");
     const char *name = strrchr(path, '/');
+    const char *script = program == NULL ? NULL : strrchr(program, '/');
     char text[512];
 
     snprintf(text, sizeof(text), "%.120s: %.120s, Python %.20s, %llu events, %.3f s%s",
-             name == NULL ? path : name + 1, program == NULL ? "?" : program,
+             name == NULL ? path : name + 1,
+             program == NULL  ? "?"
+             : script != NULL ? script + 1
+                              : program,
              python == NULL ? "?" : python, (unsigned long long)info->events,
              (double)info->duration_ns / 1e9,
              info->ending == FILM_ENDING_DIED   ? "; the program died"

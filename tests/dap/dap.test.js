@@ -380,6 +380,8 @@ session('next over an await stays in its coroutine', {}, null, async (client) =>
   await client.breakpoints([{ line: line('answer') - 1 }]);
   await client.move('continue');
   const name = (await client.locals()).name.value;
+  const [main] = (await client.threadsRequest()).body.threads;
+  assert.match(main.name, /^MainThread, task Task-\d+$/);
   await client.breakpoints([]);
   assert.equal((await client.move('next')).line, line('answer'));
   assert.equal((await client.locals()).name.value, name);
