@@ -62,6 +62,18 @@ event_frame(PyObject *const *args)
     static PyObject *name(PyObject *self, PyObject *const *args, size_t count,         \
                           PyObject *names)
 
+/* A point lies ahead: its event must come. */
+static void
+keep_watched(PyCodeObject *code)
+{
+    film_code *known = film_compat_get_extra(code, film_the_session.extra_index);
+
+    if (known != NULL &&
+        FILM_UNLIKELY(known->watched != film_compat_instrumentation(code))) {
+        film_code_watch_again(known);
+    }
+}
+
 /* In each callback below: `frame` and `code` of the event, or leave. */
 CALLBACK(on_start)
 {
@@ -85,6 +97,9 @@ CALLBACK(on_start)
                             : film_stack_call(context, frame, args[0], code))) &&
         film_stack_may_retry(context)) {
         return on_start(self, args, count, names);
+    }
+    if (FILM_UNLIKELY(film_observe_wants_opcodes(context))) {
+        keep_watched((PyCodeObject *)args[0]);
     }
     Py_RETURN_NONE;
 }
@@ -194,30 +209,22 @@ CALLBACK(on_yield)
     Py_RETURN_NONE;
 }
 
-/* A point lies ahead: its event must come. */
-static void
-keep_watched(PyCodeObject *code)
-{
-    film_code *known = film_compat_get_extra(code, film_the_session.extra_index);
-
-    if (known != NULL &&
-        FILM_UNLIKELY(known->watched != film_compat_instrumentation(code))) {
-        film_code_watch_again(known);
-    }
-}
-
 CALLBACK(on_line)
 {
     film_frame *frame = film_compat_current_frame();
     PyObject *answer = NULL;
     film_context *context = context_of(args, frame, &answer);
+    uint32_t unit;
 
     (void)self, (void)count, (void)names;
     if (FILM_UNLIKELY(context == NULL)) {
         return Py_NewRef(answer);
     }
-    if (FILM_UNLIKELY(!film_observe_line(
-            context, frame, film_frame_unit(frame, context->top->first))) &&
+    unit = film_frame_unit(frame, context->top->first);
+    if (FILM_UNLIKELY(film_observe_is_opened(context, unit))) {
+        return disable();
+    }
+    if (FILM_UNLIKELY(!film_observe_line(context, frame, unit)) &&
         film_stack_may_retry(context)) {
         return on_line(self, args, count, names);
     }

@@ -138,6 +138,15 @@ film_observe_point(film_context *context, const film_frame *frame, uint32_t unit
            begin_region(context, entry, frame, next);
 }
 
+/* The line that the frame opens with is told, and something ran or was raised before
+ * its first instruction: a signal's handler, at RESUME. */
+static bool
+is_before_opening(const film_stack_entry *entry, uint32_t place)
+{
+    return entry->plan->opening == entry->region->place && entry->plan->entry != NULL &&
+           entry->plan->entry->place == place;
+}
+
 /* An event within the region: the writes before it. `entered`: code runs from within
  * the instruction, which may be a store whose slot is written already; or a finaliser
  * runs in the unwinding, and all is told. */
@@ -161,7 +170,8 @@ tell_inside(film_context *context, film_stack_entry *entry, const film_frame *fr
     if (FILM_UNLIKELY(exit == NULL)) {
         /* 3.11: after an exception event the unwinding may still close generators
          * while the frame shows the raise; a RERAISE makes it show that again. */
-        if (!entered || (entry->raised != place + 1 && !region->reraises)) {
+        if ((!entered || (entry->raised != place + 1 && !region->reraises)) &&
+            !is_before_opening(entry, place)) {
             note_unknown_edge(entry, frame);
         }
         return true;
@@ -294,6 +304,10 @@ film_observe_call(film_context *context, const film_frame *frame, PyObject *code
     }
     enter_region(entry, entry->plan->entry);
     entry->raised = 0;
+    if (entry->plan->opening != FILM_PLAN_NO_PLACE) {
+        /* The call is told: where this fails, the next event finds out why. */
+        (void)film_observe_line(context, frame, entry->plan->opening);
+    }
     return true;
 }
 

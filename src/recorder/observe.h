@@ -82,6 +82,16 @@ film_observe_leaving(film_context *context, const film_frame *frame, PyObject *v
     return true;
 }
 
+/* The event of a line that was told with the call: it need not come again. */
+static inline bool
+film_observe_is_opened(const film_context *context, uint32_t unit)
+{
+    const film_stack_entry *entry = context->top;
+
+    return entry->region != NULL && entry->region->place == unit &&
+           entry->plan->opening == unit;
+}
+
 /* True when a point may come before the next line: 3.11 needs opcode events. */
 static inline bool
 film_observe_wants_opcodes(const film_context *context)

@@ -452,6 +452,32 @@ link_regions(film_plan *plan)
     }
 }
 
+/* See film_plan.opening. */
+static uint16_t
+find_opening(const film_bytecode *bytecode, const film_plan *plan)
+{
+    const film_instruction *start = bytecode->instructions, *next;
+    const film_exit *exit;
+    uint32_t index = 0;
+
+    if (!FILM_HAS_MONITORING || plan->entry == NULL) {
+        return FILM_PLAN_NO_PLACE;
+    }
+    while (start[index].place != plan->entry->place) {
+        index++;
+    }
+    if (index + 1 >= bytecode->count ||
+        !film_bytecode_fires(bytecode, index, index + 1)) {
+        return FILM_PLAN_NO_PLACE;
+    }
+    next = &start[index + 1];
+    exit = film_exit_find(plan->entry->stops, plan->entry->stop_count, next->place);
+    return next->is_target || next->is_handler || exit == NULL || exit->count != 0 ||
+                   plan->entry->touch_count != 0
+               ? FILM_PLAN_NO_PLACE
+               : next->place;
+}
+
 static film_plan *
 make_plan(film_draft *draft)
 {
@@ -481,6 +507,7 @@ make_plan(film_draft *draft)
         }
     }
     link_regions(plan);
+    plan->opening = find_opening(&draft->bytecode, plan);
     return plan;
 }
 

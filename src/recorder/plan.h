@@ -211,6 +211,9 @@ typedef struct film_plan {
     uint16_t free_count, shared_count;
     uint16_t *free_slots; /* slots of the variables of outer functions; behind them
                              those of its own that inner ones may share */
+    uint16_t opening;        /* the place of the line that follows every start at once and
+                                is reached in no other way: told with the call, and its
+                                event is turned off; NO_PLACE: there is none */
     bool names_on_stack;     /* STORE_NAMEs are read off the stack */
     bool every_place;        /* every instruction is a point */
     struct film_plan *older; /* the plan it replaced, which frames may still follow;
