@@ -647,6 +647,8 @@ print(json.dumps([wrong, turns[0]]))
     wrong, turns = json.loads(done.stdout)
     assert wrong in ([], ["ValueError"])
     assert turns > 1000
+
+
 def test_log_points_across_threads_are_told_in_order(
     ask: Callable[[str], Any],
 ) -> None:
