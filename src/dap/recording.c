@@ -19,26 +19,32 @@ copy_text(const char *text)
     return copy;
 }
 
+/* The files of the recording; a live one may have more than before. Those that are
+ * known keep their place. */
 static bool
 take_files(film_dap *dap, const film_dap_answer *answer)
 {
     const film_json_node *files = film_json_get(&answer->json, answer->root, "files");
-    size_t count = film_json_is(files, FILM_JSON_ARRAY) ? files->count : 0;
 
-    dap->sources = film_alloc_array(count + 1, sizeof(*dap->sources));
-    if (dap->sources == NULL) {
-        return film_dap_refuse(dap, "memory ran out");
-    }
     for (const film_json_node *file = film_json_first(&answer->json, files);
          file != NULL; file = film_json_next(&answer->json, file)) {
         const char *name = film_dap_text(answer, file, "file");
-        film_dap_source *source = &dap->sources[dap->source_count];
-        source->file = copy_text(name == NULL ? "?" : name);
-        if (source->file == NULL) {
+        film_dap_source *list;
+        if (name == NULL || film_dap_source_of(dap, name) != SIZE_MAX) {
+            continue;
+        }
+        list = film_grow(dap->sources, &dap->source_capacity, dap->source_count + 1,
+                         sizeof(*list));
+        if (list == NULL) {
             return film_dap_refuse(dap, "memory ran out");
         }
-        source->told = film_dap_is(answer, file, "source");
-        dap->source_count++;
+        dap->sources = list;
+        memset(&list[dap->source_count], 0, sizeof(*list));
+        list[dap->source_count].file = copy_text(name);
+        if (list[dap->source_count].file == NULL) {
+            return film_dap_refuse(dap, "memory ran out");
+        }
+        list[dap->source_count++].told = film_dap_is(answer, file, "source");
     }
     return true;
 }
@@ -131,7 +137,7 @@ film_dap_close_film(film_dap *dap)
     }
     film_free(dap->sources);
     dap->sources = NULL;
-    dap->source_count = 0;
+    dap->source_count = dap->source_capacity = 0;
     for (size_t i = 0; i < dap->root_count; i++) {
         film_free(dap->roots[i]);
     }
@@ -149,6 +155,8 @@ bool
 film_dap_refresh(film_dap *dap)
 {
     film_error error = {FILM_OK, 0, ""};
+    film_dap_answer answer = {0};
+    bool fine;
 
     if (film_reader_info(dap->reader)->ending != FILM_ENDING_LIVE) {
         return true;
@@ -157,7 +165,10 @@ film_dap_refresh(film_dap *dap)
         film_timeline_refresh(dap->timeline, &error) != FILM_OK) {
         return film_dap_refuse(dap, "%s", error.message);
     }
-    return true;
+    film_dap_question(dap, "open");
+    fine = film_dap_ask(dap, &answer) && take_files(dap, &answer);
+    film_dap_answer_reset(&answer);
+    return fine;
 }
 
 void

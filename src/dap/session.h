@@ -125,7 +125,7 @@ typedef struct film_dap {
     film_reader *reader;      /* owned; NULL: none is open */
     film_timeline *timeline;  /* owned */
     film_dap_source *sources; /* owned */
-    size_t source_count;
+    size_t source_count, source_capacity;
     char **roots; /* owned; folders of launch where sources are looked for */
     size_t root_count;
     film_dap_points points;

@@ -451,6 +451,66 @@ def test_recordings_without_source(film: pathlib.Path, tmp_path: pathlib.Path) -
                 client.source(source=top["source"], sourceReference=0)
 
 
+LIVE = """\
+import sys
+
+
+def say(turn):
+    word = "turn %d" % turn
+    print(word, flush=True)
+
+
+for turn in range(1000):
+    sys.stdin.readline()
+    say(turn)
+"""
+
+
+def test_a_recording_that_is_still_being_written(tmp_path: pathlib.Path) -> None:
+    """Its end is where it is now; a continue from there finds what came since."""
+    (tmp_path / "live.py").write_text(LIVE)
+    program = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "filmstrip", "run", "--level", "values"),
+            *("--no-progress", "live.py"),
+        ],
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=clean_environment(),
+    )
+    assert program.stdin and program.stdout
+
+    def turn() -> bytes:
+        assert program.stdin and program.stdout
+        program.stdin.write(b"\n")
+        program.stdin.flush()
+        return program.stdout.readline()
+
+    try:
+        assert turn() == b"turn 0\n"
+        with Client() as client:
+            stopped = client.begin(tmp_path / "live.film", at="end")
+            assert "still being written" in stopped["description"]
+            assert "still being written" in client.output()
+            for number in range(1, 4):
+                assert turn() == b"turn %d\n" % number
+                client.setFunctionBreakpoints(breakpoints=[{"name": "say"}])
+                stopped = client.move("continue")
+                assert stopped["reason"] == "function breakpoint"
+                assert client.locals()["turn"] == str(number)
+                client.move("stepOut")
+            client.setFunctionBreakpoints(breakpoints=[])
+            stopped = client.move("continue")
+            assert "still being written" in stopped["description"]
+            client.move("reverseContinue")
+            assert client.line() == 1
+    finally:
+        program.kill()
+        program.communicate()
+
+
 # --- over a port ---
 
 
