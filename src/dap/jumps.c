@@ -16,7 +16,7 @@
  * so long. */
 #define MOST_TARGETS 50u
 #define MOST_HITS 100000u
-#define COUNT_NS 1000000000u
+#define COUNT_NS 400000000u
 #define HITS_PAGE 1000
 #define LABEL 240u
 
