@@ -95,7 +95,8 @@ may_hold(const film_timeline *timeline, size_t place, uint64_t serial)
     size_t count;
     uint64_t first;
 
-    if (film_summary_section(timeline->value_range_bytes.data + posting->offset,
+    if (posting->length == 0 ||
+        film_summary_section(timeline->value_range_bytes.data + posting->offset,
                              posting->length, FILM_SECTION_SERIALS, &body) != FILM_OK) {
         return true;
     }

@@ -506,7 +506,9 @@ film_scene_read(film_reader *reader, uint32_t thread, uint64_t block, film_scene
     }
     scene->events =
         film_alloc_array((size_t)(end - scene->first), sizeof(*scene->events));
-    if (scene->events == NULL) {
+    /* Room for tokens, though there may be none: places in it are counted from it. */
+    if (scene->events == NULL || film_buffer_reserve(&scene->tokens, 1) == NULL) {
+        film_scene_reset(scene);
         return film_fail(error, FILM_NO_MEMORY, "memory ran out");
     }
     read_keyframe(reader, scene);
