@@ -231,6 +231,30 @@ dist/filmstrip.vsix: build/stamps/vsce editors/vscode/extension.js editors/vscod
 vscode: dist/filmstrip.vsix ## the extension for VS Code, dist/filmstrip.vsix
 	@echo "install it: code --install-extension $<"
 
+# Real VS Code, served to a browser. Its native parts are built here, the terminal's and
+# the searcher's by hand: their install scripts download.
+CODE := build/code-server/node_modules/code-server/lib/vscode
+build/stamps/code-server: tests/vscode/package.json tests/vscode/package-lock.json tools/system_packages
+	@tools/system_packages vscode
+	@mkdir -p build/code-server && cp tests/vscode/package.json tests/vscode/package-lock.json build/code-server
+	@echo "fetching and building code-server: some minutes"
+	@cd build/code-server && npm ci --silent --ignore-scripts --no-audit --no-fund
+	@cd $(CODE) && npm install --silent --ignore-scripts --omit=dev --no-audit --no-fund
+	@cd $(CODE) && npm rebuild --silent @vscode/spdlog native-watchdog kerberos > ../../../../../code-server.log 2>&1
+	@cd $(CODE) && npm rebuild --silent node-pty >> ../../../../../code-server.log 2>&1 || test -e node_modules/node-pty/build/Release/pty.node
+	@cd build/code-server && npm rebuild --silent argon2 --build-from-source >> ../code-server.log 2>&1
+	@mkdir -p $(CODE)/node_modules/@vscode/ripgrep/bin
+	@ln -sf "$$(command -v rg)" $(CODE)/node_modules/@vscode/ripgrep/bin/rg
+	@mkdir -p $(@D) && touch $@
+
+.PHONY: test-vscode
+test-vscode: build-c dist/filmstrip.vsix build/stamps/code-server ## a click-through of the extension in real VS Code (fetches code-server and chromium)
+	@$(MAKE) install-$(LAST)
+	@rm -rf build/vscode-test && mkdir -p build/vscode-test/films && cp tests/dap/market.py build/vscode-test/films
+	@cd build/vscode-test/films && "$(CURDIR)/.venvs/$(LAST)/bin/filmstrip" run --level values market.py 2> ../program.log; test -e market.film
+	@NODE_PATH=build/code-server/node_modules timeout 300 node tests/vscode/click.js \
+	    build/c/filmstrip dist/filmstrip.vsix build/vscode-test/films
+
 FUZZ_SECONDS ?= 60
 .PHONY: fuzz
 fuzz: build-fuzz ## feeds damaged recordings to the reader for a minute (needs clang)

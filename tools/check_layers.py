@@ -19,7 +19,7 @@ ALLOWED: dict[str, set[str]] = {
     "export": {"base", "format", "reader", "analysis"},
     "step": {"base", "reader", "analysis", "export"},
     "screen": {"base", "reader", "analysis", "export", "step"},
-    "dap": {"base", "format", "reader", "analysis"},
+    "dap": {"base", "reader", "analysis", "export", "step"},
     "cli": {"base", "format", "reader", "analysis", "export", "step", "screen", "dap"},
     "recorder": {"base", "format", "writer"},
     "pyreader": {"base", "format", "reader", "analysis", "export"},

@@ -16,7 +16,7 @@
  * so long. */
 #define MOST_TARGETS 50u
 #define MOST_HITS 100000u
-#define COUNT_NS 1000000000u
+#define COUNT_NS 400000000u
 #define HITS_PAGE 1000
 #define LABEL 240u
 
@@ -34,6 +34,7 @@ film_dap_arrive(film_dap *dap, const char *how, const char *reason,
     }
     if (fine) {
         film_dap_respond(dap);
+        film_dap_tell_continued(dap);
         came = film_dap_reason(&answer);
         if (strcmp(how, "start") == 0 || strcmp(came, "start") == 0) {
             film_dap_tell_end(dap, true, &answer);

@@ -45,7 +45,8 @@ keep_lines(past *kept, const film_dap_answer *answer)
     return true;
 }
 
-/* All hits before the moment. False: the client stopped it, or it failed. */
+/* The hits before the moment, from the latest on. False: there may be more: so many are
+ * enough, the client stopped it, or it failed. */
 static bool
 collect(film_dap *dap, const film_dap_point *point, past *kept)
 {
@@ -70,7 +71,8 @@ collect(film_dap *dap, const film_dap_point *point, past *kept)
         }
         fine = film_dap_ask(dap, &answer) && keep_lines(kept, &answer);
         where = fine ? film_dap_text(&answer, answer.root, "next") : NULL;
-        if (where == NULL) {
+        if (where == NULL || kept->count >= MOST_TOLD) {
+            fine = fine && where == NULL;
             break;
         }
         film_dap_copy_moment(next, where);
@@ -92,10 +94,9 @@ tell_point(film_dap *dap, const film_dap_point *point)
     char text[160];
 
     if (kept.hits > 0) {
-        snprintf(text, sizeof(text), "%s%llu past hit%s of this log point%s",
-                 all ? "" : "at least ", (unsigned long long)kept.hits,
-                 kept.hits == 1 ? "" : "s",
-                 kept.hits > kept.count ? ", the latest 1000:" : ":");
+        snprintf(text, sizeof(text), "%s%zu past hit%s of this log point:",
+                 all && kept.hits == kept.count ? "" : "the latest ", kept.count,
+                 kept.count == 1 ? "" : "s");
         film_dap_tell_log(dap, point, text);
     }
     for (size_t i = kept.count; i > 0; i--) {

@@ -37,6 +37,21 @@ film_dap_tell_stopped(film_dap *dap, const char *reason, const char *description
     film_dap_send_event(dap);
 }
 
+void
+film_dap_tell_continued(film_dap *dap)
+{
+    film_json_writer *out;
+
+    if (strncmp(dap->command, "filmstrip/", 10) != 0 &&
+        strcmp(dap->command, "evaluate") != 0) {
+        return;
+    }
+    out = film_dap_event(dap, "continued");
+    film_json_add_integer(out, "threadId", dap->thread);
+    film_json_add_bool(out, "allThreadsContinued", true);
+    film_dap_send_event(dap);
+}
+
 /* "ValueError: too much"; false: no exception passes. */
 static bool
 describe_exception(const film_dap_answer *answer, char *text, size_t room)
@@ -370,6 +385,7 @@ step_by(film_dap *dap, const film_json_node *arguments, const char *how, bool ba
         how = back ? "back" : "step"; /* the smallest step of a recording: an event */
     }
     film_dap_respond(dap);
+    film_dap_tell_continued(dap);
     step(dap, moment, how, back);
     return true;
 }

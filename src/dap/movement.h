@@ -10,6 +10,11 @@ void
 film_dap_tell_stopped(film_dap *dap, const char *reason, const char *description,
                       const char *text, const film_dap_point *point);
 
+/* Before a move by a request that the client does not know to be one: it would go on
+ * showing what it showed. Nothing for the protocol's own moves. */
+void
+film_dap_tell_continued(film_dap *dap);
+
 /* Stands at an end of the recording: the first line, or the last moment that has a
  * frame; `answer` is that of the end itself. */
 void

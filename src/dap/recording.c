@@ -19,26 +19,32 @@ copy_text(const char *text)
     return copy;
 }
 
+/* The files of the recording; a live one may have more than before. Those that are
+ * known keep their place. */
 static bool
 take_files(film_dap *dap, const film_dap_answer *answer)
 {
     const film_json_node *files = film_json_get(&answer->json, answer->root, "files");
-    size_t count = film_json_is(files, FILM_JSON_ARRAY) ? files->count : 0;
 
-    dap->sources = film_alloc_array(count + 1, sizeof(*dap->sources));
-    if (dap->sources == NULL) {
-        return film_dap_refuse(dap, "memory ran out");
-    }
     for (const film_json_node *file = film_json_first(&answer->json, files);
          file != NULL; file = film_json_next(&answer->json, file)) {
         const char *name = film_dap_text(answer, file, "file");
-        film_dap_source *source = &dap->sources[dap->source_count];
-        source->file = copy_text(name == NULL ? "?" : name);
-        if (source->file == NULL) {
+        film_dap_source *list;
+        if (name == NULL || film_dap_source_of(dap, name) != SIZE_MAX) {
+            continue;
+        }
+        list = film_grow(dap->sources, &dap->source_capacity, dap->source_count + 1,
+                         sizeof(*list));
+        if (list == NULL) {
             return film_dap_refuse(dap, "memory ran out");
         }
-        source->told = film_dap_is(answer, file, "source");
-        dap->source_count++;
+        dap->sources = list;
+        memset(&list[dap->source_count], 0, sizeof(*list));
+        list[dap->source_count].file = copy_text(name);
+        if (list[dap->source_count].file == NULL) {
+            return film_dap_refuse(dap, "memory ran out");
+        }
+        list[dap->source_count++].told = film_dap_is(answer, file, "source");
     }
     return true;
 }
@@ -52,10 +58,14 @@ tell_recording(film_dap *dap, const film_dap_answer *answer, const char *path)
     const char *python = film_dap_text(answer, answer->root, "python");
     const char *level = film_dap_text(answer, answer->root, "level");
     const char *name = strrchr(path, '/');
+    const char *script = program == NULL ? NULL : strrchr(program, '/');
     char text[512];
 
     snprintf(text, sizeof(text), "%.120s: %.120s, Python %.20s, %llu events, %.3f s%s",
-             name == NULL ? path : name + 1, program == NULL ? "?" : program,
+             name == NULL ? path : name + 1,
+             program == NULL  ? "?"
+             : script != NULL ? script + 1
+                              : program,
              python == NULL ? "?" : python, (unsigned long long)info->events,
              (double)info->duration_ns / 1e9,
              info->ending == FILM_ENDING_DIED   ? "; the program died"
@@ -127,13 +137,14 @@ film_dap_close_film(film_dap *dap)
     }
     film_free(dap->sources);
     dap->sources = NULL;
-    dap->source_count = 0;
+    dap->source_count = dap->source_capacity = 0;
     for (size_t i = 0; i < dap->root_count; i++) {
         film_free(dap->roots[i]);
     }
     film_free(dap->roots);
     dap->roots = NULL;
     dap->root_count = 0;
+    film_dap_close_step(dap);
     film_timeline_close(dap->timeline);
     film_reader_close(dap->reader);
     dap->timeline = NULL;
@@ -144,6 +155,8 @@ bool
 film_dap_refresh(film_dap *dap)
 {
     film_error error = {FILM_OK, 0, ""};
+    film_dap_answer answer = {0};
+    bool fine;
 
     if (film_reader_info(dap->reader)->ending != FILM_ENDING_LIVE) {
         return true;
@@ -152,7 +165,10 @@ film_dap_refresh(film_dap *dap)
         film_timeline_refresh(dap->timeline, &error) != FILM_OK) {
         return film_dap_refuse(dap, "%s", error.message);
     }
-    return true;
+    film_dap_question(dap, "open");
+    fine = film_dap_ask(dap, &answer) && take_files(dap, &answer);
+    film_dap_answer_reset(&answer);
+    return fine;
 }
 
 void
@@ -202,13 +218,19 @@ film_dap_thread_moment(film_dap *dap, int64_t thread, char *moment)
 }
 
 void
+film_dap_stand_at(film_dap *dap, const char *moment)
+{
+    film_dap_forget_handles(dap);
+    film_dap_copy_moment(dap->moment, moment);
+    dap->thread = (uint32_t)strtoul(moment, NULL, 10);
+}
+
+void
 film_dap_stand(film_dap *dap, const film_dap_answer *answer)
 {
     const char *moment = film_dap_text(answer, answer->root, "m");
 
     if (moment != NULL) {
-        film_dap_forget_handles(dap);
-        film_dap_copy_moment(dap->moment, moment);
-        dap->thread = (uint32_t)strtoul(moment, NULL, 10);
+        film_dap_stand_at(dap, moment);
     }
 }

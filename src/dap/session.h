@@ -125,11 +125,12 @@ typedef struct film_dap {
     film_reader *reader;      /* owned; NULL: none is open */
     film_timeline *timeline;  /* owned */
     film_dap_source *sources; /* owned */
-    size_t source_count;
+    size_t source_count, source_capacity;
     char **roots; /* owned; folders of launch where sources are looked for */
     size_t root_count;
     film_dap_points points;
     film_dap_handles handles;
+    struct film_step *step; /* owned; runs the console's words, NULL: none yet */
 
     bool stop_on_entry;
     char entry[FILM_DAP_MOMENT]; /* start, end, or a moment */
@@ -253,6 +254,9 @@ film_dap_thread_moment(film_dap *dap, int64_t thread, char *moment);
 void
 film_dap_stand(film_dap *dap, const film_dap_answer *answer);
 
+void
+film_dap_stand_at(film_dap *dap, const char *moment);
+
 /* --- sources.c --- */
 
 /* Which file of the recording a Source of a request is; false: none, why is written. */
@@ -308,14 +312,16 @@ film_dap_put_value(film_dap *dap, film_json_writer *out, const char *key,
 
 /* --- words.c: what the console understands beside expressions --- */
 
-/* Whether the line was one of its words; then *fine says whether the response was
- * written. */
+/* Whether the line was one of its words; then *fine says whether it was done. */
 bool
 film_dap_word(film_dap *dap, const char *line, const film_dap_handle *frame,
               bool *fine);
 
-/* The words that begin so, for completions. */
+/* All of them, for completions; NULL: no more. */
 const char *
 film_dap_word_named(size_t index);
+
+void
+film_dap_close_step(film_dap *dap);
 
 #endif

@@ -304,27 +304,36 @@ session('hover, watch and console', {}, at(line('total')), async (client) => {
   await assert.rejects(client.evaluate('order +', 'watch'));
   const caller = (await client.frames())[1].id;
   await assert.rejects(client.evaluate('order', 'watch', caller), /no recorded value/);
-  assert.match((await client.evaluate('help', 'repl')).result, /history/);
+  // The words of `filmstrip step`, from its table.
+  assert.match((await client.evaluate('help', 'repl')).result, /\nhistory \(hist\) VARIABLE/);
   const history = (await client.evaluate('history total', 'repl')).result.split('\n');
   assert.deepEqual(history.map((one) => one.split(' = ')[1]), ['0', '3', '12', '30', '60']);
   const origin = (await client.evaluate('origin got', 'repl')).result;
-  assert.match(origin, new RegExp(`market\\.py:${line('order')}  got = 9`));
-  assert.match((await client.evaluate('hits order, got', 'repl')).result,
-    /^\d+:\d+ {2}1 {2}3\n/);
+  assert.match(origin, new RegExp(`market\\.py:${line('order')} .*got = 9`));
+  assert.match((await client.evaluate(`hits market.py:${line('total')} order, got`, 'repl')).result,
+    / 1, 3\n.* 2, 9\n/);
   assert.match((await client.evaluate('where', 'repl')).result,
-    new RegExp(`line at market\\.py:${line('total')}$`));
-  let stopped = client.waitForEvent('stopped');
-  await client.evaluate('last total', 'repl');
-  await stopped;
+    new RegExp(`day {2}market\\.py:${line('total')}\n`));
+  assert.match((await client.evaluate('where', 'repl', caller)).result, /\n> *1 /);
+  await assert.rejects(client.evaluate('break 3', 'repl'), /set in the editor/);
+  await assert.rejects(client.evaluate('history', 'repl'), /.{5}/);
+  await assert.rejects(client.evaluate('history nothing', 'repl'), /.{5}/);
+  const go = async (word) => {
+    const stopped = client.waitForEvent('stopped');
+    await client.evaluate(word, 'repl');
+    client.stopped = (await stopped).body;
+  };
+  await go('rwrite total');
   assert.equal((await client.evaluate('total', 'watch')).result, '3');
-  stopped = client.waitForEvent('stopped');
-  await client.evaluate('first total > 20', 'repl');
-  await stopped;
+  await go('first total > 20');
   assert.equal((await client.evaluate('total', 'watch')).result, '30');
-  stopped = client.waitForEvent('stopped');
-  await client.evaluate('goto 100%', 'repl');
-  await stopped;
+  await go('undo');
+  assert.equal((await client.evaluate('total', 'watch')).result, '3');
+  await go('end');
   assert.equal(await client.line(), line('crash'));
+  await go('rc'); // to the editor's breakpoint
+  assert.equal(await client.line(), line('total'));
+  assert.equal(client.stopped.reason, 'breakpoint');
 });
 
 session('every time a line ran can be gone to', {}, at(line('end')), async (client) => {
@@ -371,6 +380,8 @@ session('next over an await stays in its coroutine', {}, null, async (client) =>
   await client.breakpoints([{ line: line('answer') - 1 }]);
   await client.move('continue');
   const name = (await client.locals()).name.value;
+  const [main] = (await client.threadsRequest()).body.threads;
+  assert.match(main.name, /^MainThread, task Task-\d+$/);
   await client.breakpoints([]);
   assert.equal((await client.move('next')).line, line('answer'));
   assert.equal((await client.locals()).name.value, name);

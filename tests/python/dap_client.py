@@ -90,10 +90,12 @@ class Client:
         self.process.stdin.close()
         try:
             self.process.wait(20)
+            error = self.process.stderr.read()
         finally:
             self.process.kill()
             self.process.stdout.close()
             self.process.stderr.close()
+        assert (self.process.returncode, error) == (0, b"")
 
     def send_bytes(self, text: bytes) -> None:
         assert self.process.stdin

@@ -451,6 +451,66 @@ def test_recordings_without_source(film: pathlib.Path, tmp_path: pathlib.Path) -
                 client.source(source=top["source"], sourceReference=0)
 
 
+LIVE = """\
+import sys
+
+
+def say(turn):
+    word = "turn %d" % turn
+    print(word, flush=True)
+
+
+for turn in range(1000):
+    sys.stdin.readline()
+    say(turn)
+"""
+
+
+def test_a_recording_that_is_still_being_written(tmp_path: pathlib.Path) -> None:
+    """Its end is where it is now; a continue from there finds what came since."""
+    (tmp_path / "live.py").write_text(LIVE)
+    program = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "filmstrip", "run", "--level", "values"),
+            *("--no-progress", "live.py"),
+        ],
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=clean_environment(),
+    )
+    assert program.stdin and program.stdout
+
+    def turn() -> bytes:
+        assert program.stdin and program.stdout
+        program.stdin.write(b"\n")
+        program.stdin.flush()
+        return program.stdout.readline()
+
+    try:
+        assert turn() == b"turn 0\n"
+        with Client() as client:
+            stopped = client.begin(tmp_path / "live.film", at="end")
+            assert "still being written" in stopped["description"]
+            assert "still being written" in client.output()
+            for number in range(1, 4):
+                assert turn() == b"turn %d\n" % number
+                client.setFunctionBreakpoints(breakpoints=[{"name": "say"}])
+                stopped = client.move("continue")
+                assert stopped["reason"] == "function breakpoint"
+                assert client.locals()["turn"] == str(number)
+                client.move("stepOut")
+            client.setFunctionBreakpoints(breakpoints=[])
+            stopped = client.move("continue")
+            assert "still being written" in stopped["description"]
+            client.move("reverseContinue")
+            assert client.line() == 1
+    finally:
+        program.kill()
+        program.communicate()
+
+
 # --- over a port ---
 
 
@@ -546,3 +606,54 @@ def test_a_port_that_is_taken(tmp_path: pathlib.Path) -> None:
         )
     assert done.returncode == 2
     assert "cannot be listened on" in done.stderr
+
+
+# --- Neovim ---
+
+
+def find_nvim_dap() -> pathlib.Path | None:
+    """nvim-dap is in no registry: NVIM_DAP names it, or it is among Neovim's packages."""
+    named = os.environ.get("NVIM_DAP")
+    if named:
+        return pathlib.Path(named)
+    site = pathlib.Path.home() / ".local" / "share" / "nvim"
+    return next(site.glob("**/nvim-dap"), None) if site.exists() else None
+
+
+@pytest.mark.once
+def test_a_session_in_neovim(films: pathlib.Path) -> None:
+    if shutil.which("nvim") is None:
+        pytest.skip("Neovim is not installed")
+    plugin = find_nvim_dap()
+    if plugin is None:
+        pytest.skip("nvim-dap was not found (NVIM_DAP=folder)")
+    line = line_of("total")
+    done = subprocess.run(
+        ["nvim", "--headless", "-u", "NONE", "-i", "NONE", "-S", SUITE / "nvim.lua"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={
+            **clean_environment(),
+            "NVIM_DAP": os.fspath(plugin),
+            "FILMSTRIP_PROGRAM": os.fspath(PROGRAM),
+            "FILMSTRIP_FILMS": os.fspath(films),
+            "FILMSTRIP_LINE": str(line),
+        },
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = json.loads(done.stdout.strip().splitlines()[-1])
+    loop = line_of("loop")
+    assert told["seen"] == [
+        ["launch", 1, 1, "entry"],
+        ["continue", line, line, "breakpoint"],
+        ["continue", line, line, "breakpoint"],
+        ["step_over", loop, loop, "step"],
+        # the line behind which it stood: a breakpoint is there
+        ["step_back", line, line, "breakpoint"],
+        ["reverse_continue", line, line, "breakpoint"],
+        ["reverse_continue", 1, 1, "entry"],
+        ["reverse_continue", 1, 1, "entry"],
+        ["continue", line, line, "breakpoint"],
+    ]
+    assert told["evaluated"] == "41"
