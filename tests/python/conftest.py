@@ -213,6 +213,31 @@ def plain(runner: Runner) -> Callable[..., Result]:
     return runner.plain
 
 
+HELPER = pathlib.Path(__file__).with_name("capturing.py")
+
+
+@pytest.fixture
+def program(runner: Runner) -> Callable[..., Result]:
+    """Runs `text` (its functions named test_... in order) under capture."""
+
+    def run(text: str, how: str = "", rc: int = 0) -> Result:
+        (runner.folder / "capturing.py").write_text(HELPER.read_text())
+        text = (
+            "import sys\nfrom capturing import *\n"
+            + textwrap.dedent(text)
+            + f"\nbegin({how})\n"
+            + "for _name, _test in list(globals().items()):\n"
+            + "    if _name.startswith('test_'):\n        _test()\n"
+            + "counts = end()\nprint('ok')\n"
+        )
+        result = runner.plain(text)
+        assert (result.rc, result.stderr) == (rc, ""), result.stderr
+        assert result.stdout.endswith("ok\n"), result.stdout
+        return result
+
+    return run
+
+
 @pytest.fixture
 def dump() -> Callable[..., list[Event]]:
     return dump_events

@@ -6,11 +6,12 @@ import collections
 import json
 import os
 import pathlib
+import resource
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from conftest import PROGRAM, Event, clean_environment, run_program
+from conftest import PROGRAM, Event, Result, clean_environment, run_program
 
 SOAK = os.environ.get("FILMSTRIP_SOAK", "") not in ("", "0")
 
@@ -135,3 +136,20 @@ def first_difference(model: list[Any], found: list[Any], around: int = 4) -> str
         lines.append(f"  model  {model[i] if i < len(model) else '-'}")
         lines.append(f"  film   {found[i] if i < len(found) else '-'}")
     return "\n".join(lines)
+
+
+def one_sentence(result: Result, rc: int = 2) -> str:
+    """A refusal is one line that names us; gives it."""
+    assert result.rc == rc, (result.rc, result.stdout[-300:], result.stderr[-2000:])
+    assert len(result.stderr.splitlines()) == 1, result.stderr
+    assert result.stderr.startswith("filmstrip"), result.stderr
+    return result.stderr
+
+
+def limited(kind: int, value: int) -> Callable[[], None]:
+    """What a child is to do before it begins: to limit itself."""
+
+    def set_limit() -> None:
+        resource.setrlimit(kind, (value, value))
+
+    return set_limit
