@@ -245,8 +245,10 @@ async function walk(window) {
   await window.picture('page');
   await button.click();
   await page.waitForSelector('.debug-toolbar .codicon-debug-step-back', { timeout: 60000 });
-  await window.palette('View: Show Run and Debug', 'Show Run and Debug');
-  await window.stands(line('crash'));
+  await until('the line where the program died', () => page.evaluate((wanted) =>
+    document.querySelector('.debug-top-stack-frame-line') !== null &&
+    document.getElementById('status.editor.selection').textContent.includes(wanted),
+  `Ln ${line('crash')},`));
   await window.picture('end');
 }
 
