@@ -123,6 +123,32 @@ $(eval $(call c_rules,c,))
 $(eval $(call c_rules,asan,-Dbuildtype=debugoptimized -Db_sanitize=address$(comma)undefined -Db_lundef=false))
 $(eval $(call c_rules,fuzz,-Dbuildtype=debugoptimized -Db_sanitize=address$(comma)undefined -Db_lundef=false -Dfuzz=true -Dtests=false,CC=clang))
 
+# The extension under ASan and UBSan, for one Python, in an environment of its own.
+ASAN_VERSION := $(or $(filter 3.12,$(VERSIONS)),$(FIRST))
+.venvs/asan/.tested-with: tools/requirements-test.txt build/stamps/tools
+	@echo "setting up .venvs/asan"
+	@$(call python_path,$(ASAN_VERSION)) -m venv --clear --without-pip .venvs/asan
+	@$(TOOLS)/python -m pip --python .venvs/asan/bin/python install -qq \
+	    --disable-pip-version-check -r $< pip
+	@touch $@
+
+build/asan-extension/build.ninja: build/stamps/sources meson.options .venvs/asan/.tested-with
+	@mkdir -p build/asan-extension
+	@printf "[binaries]\npython = '%s'\nninja = '%s'\n" \
+	    "$(CURDIR)/.venvs/asan/bin/python" "$(CURDIR)/$(TOOLS)/ninja" > build/asan-extension.ini
+	@PATH="$(CURDIR)/$(TOOLS):$$PATH" $(TOOLS)/meson setup $(if $(wildcard build/asan-extension/build.ninja),--reconfigure) \
+	    build/asan-extension --native-file build/asan-extension.ini -Dpython=enabled -Dtests=false \
+	    -Dbuildtype=debugoptimized -Db_sanitize=address$(comma)undefined -Db_lundef=false \
+	    -Dpython.install_env=venv --prefix "$(CURDIR)/.venvs/asan" > build/asan-extension.log \
+	    || { cat build/asan-extension.log; exit 1; }
+	@touch $@
+
+.PHONY: install-asan
+install-asan: build/asan-extension/build.ninja
+	@PATH="$(CURDIR)/$(TOOLS):$$PATH" $(TOOLS)/meson compile -C build/asan-extension -j $(JOBS) > build/asan-extension.log \
+	    || { cat build/asan-extension.log; exit 1; }
+	@PATH="$(CURDIR)/$(TOOLS):$$PATH" $(TOOLS)/meson install -C build/asan-extension --only-changed --quiet --no-rebuild
+
 # --- what a person does -----------------------------------------------------------
 
 .PHONY: build
@@ -247,6 +273,22 @@ soak: $(addprefix install-,$(VERSIONS)) $(foreach version,$(VERSIONS),.venvs/$(v
 	@for version in $(VERSIONS); do \
 	    FILMSTRIP_SOAK=1 .venvs/$$version/bin/python -m pytest -q -n $(JOBS) tests/python || exit 1; \
 	done
+
+PROGRAMS ?= 20000
+.PHONY: soak-values
+soak-values: $(addprefix install-,$(VERSIONS)) ## the generated programs of the soak alone; goes on where it was stopped
+	@$(TOOLS)/python tests/python/proof/values_soak.py build/soak $(VERSIONS) \
+	    --programs $(PROGRAMS) --jobs $(JOBS)
+
+# Not what measures time and memory, starts other Pythons or limits its own memory.
+ASAN_TESTS ?= $(filter-out %install.py %notebook.py %docs.py %tensors.py %proof_cpython.py %proof_syscalls.py,$(wildcard tests/python/test_*.py))
+ASAN_LEFT_OUT ?= limit or memory or 50_us or out_of or bounds or address_space or rlimit or used_again or serials_of_builtins
+.PHONY: test-asan
+test-asan: install-asan ## runs most Python tests with the extension under ASan and UBSan (one Python)
+	@LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+	    ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:handle_segv=0:handle_sigbus=0 \
+	    UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 FILMSTRIP_SANITIZED=1 PYTHONMALLOC=malloc \
+	    .venvs/asan/bin/python -m pytest -q -n $(JOBS) -k 'not ($(ASAN_LEFT_OUT))' $(ASAN_TESTS)
 
 .PHONY: wheel
 wheel: build/stamps/tools $(foreach version,$(VERSIONS),.venvs/$(version)/.ready) ## a wheel for every Python found, in dist/

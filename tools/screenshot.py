@@ -17,7 +17,7 @@ import unicodedata
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 COLUMNS, ROWS = 110, 32
-# To the exception, to its caller, and what the loop's variable ever was.
+# To the exception, to its caller, and the writes of the loop's variable.
 KEYS = ["x", "h", "Tab", "Tab", "v"]
 
 CELL, LINE = 8.4, 18.0

@@ -82,17 +82,17 @@ typedef struct film_event {
     uint32_t token_count;
     uint32_t slot; /* set, delete of a local: its place in the code's locals */
     uint32_t name; /* set, delete of anything else but an item: a string id */
-    /* call, resume, throw: which cells its frame shares with others (format/cells.h); borrowed until
-     * the cursor moves. */
+    /* call, resume, throw: which cells its frame shares with others (format/cells.h);
+     * borrowed until the cursor moves. */
     const uint8_t *cells;
     uint32_t cells_length;
-    /* Variables of the frame `restored_frame` that got back what they held before, since
-     * the event before: slot, token each; borrowed likewise. */
+    /* Variables of the frame `restored_frame` that got back what they held before,
+     * since the event before: slot, token each; borrowed likewise. */
     uint32_t restored_length;
     const uint8_t *restored;
     uint64_t restored_frame;
-    uint8_t form;  /* set, delete: film_set_form */
-    bool cut;      /* change: it could not be compared in full; it may have changed */
+    uint8_t form; /* set, delete: film_set_form */
+    bool cut;     /* change: it could not be compared in full; it may have changed */
 } film_event;
 
 /* The place among the event's values of the one with that role; -1: it has none. */

@@ -137,11 +137,10 @@ def boot() -> None:
         meta = _options.describe(options, words)
         if options.first:
             meta["parent"] = os.path.basename(options.first)
-        _options.begin(options, meta)
-        _options.started_outside = True
-
         import atexit
 
+        _options.begin(options, meta)
+        _options.started_outside = True
         atexit.register(_finish, options, os.getpid())
         if options.children:
             os.register_at_fork(after_in_child=_MultiprocessingEnd().after_fork)

@@ -239,6 +239,12 @@ def begin(options: Options, meta: "Mapping[str, str]") -> str:
     # Lines of .pth files look like user code of the module `site`, which runs them.
     excludes = options.excludes if options.all else [*options.excludes, "site"]
     while True:
+        # All of ours before the start: with `all` the library's calls are recorded.
+        if options.children:
+            os.environ[SWITCH] = "1"
+            os.environ[CARRIER] = options.for_children().encode()
+        else:
+            forget_environment()
         try:
             _recorder.start(
                 options.path,
@@ -266,6 +272,7 @@ def begin(options: Options, meta: "Mapping[str, str]") -> str:
             )
             break
         except OSError:
+            forget_environment()
             # Someone else took the name between our look and the recorder's.
             if not options.free_name or not os.path.lexists(options.path):
                 raise
@@ -273,11 +280,9 @@ def begin(options: Options, meta: "Mapping[str, str]") -> str:
             if following == options.path:
                 raise
             options.path = following
-    if options.children:
-        os.environ[SWITCH] = "1"
-        os.environ[CARRIER] = options.for_children().encode()
-    else:
-        forget_environment()
+        except BaseException:
+            forget_environment()
+            raise
     return options.path
 
 

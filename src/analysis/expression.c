@@ -8,33 +8,6 @@
 #include "analysis/expression_words.h"
 #include "base/alloc.h"
 
-static bool
-is_token(const film_parser *parse, film_word_kind kind, const char *text)
-{
-    return parse->kind == kind && parse->length == strlen(text) &&
-           memcmp(parse->token, text, parse->length) == 0;
-}
-
-static bool
-take_sign(film_parser *parse, const char *sign)
-{
-    if (!is_token(parse, FILM_WORD_SIGN, sign)) {
-        return false;
-    }
-    film_parser_advance(parse);
-    return true;
-}
-
-static bool
-take_word(film_parser *parse, const char *word)
-{
-    if (!is_token(parse, FILM_WORD_NAME, word)) {
-        return false;
-    }
-    film_parser_advance(parse);
-    return true;
-}
-
 /* --- nodes --- */
 
 static uint32_t
@@ -47,154 +20,16 @@ add_two(film_parser *parse, film_op op, uint32_t left, uint32_t right)
     return film_parser_add(parse, op, left);
 }
 
-static uint32_t
-parse_expression(film_parser *parse);
-
-/* --- atoms --- */
-
-/* Links an item behind the last one. */
-static void
-link_item(film_parser *parse, uint32_t *first, uint32_t *last, uint32_t item)
-{
-    if (*last == 0) {
-        *first = item;
-    }
-    else {
-        parse->tree->nodes[*last].next = item;
-    }
-    *last = item;
-}
-
-/* Expressions up to a bracket; *comma: one ended with a comma, or there are several. */
-static uint32_t
-parse_list(film_parser *parse, const char *closing, bool *comma)
-{
-    uint32_t first = 0, last = 0;
-
-    *comma = false;
-    while (parse->why == NULL && !is_token(parse, FILM_WORD_SIGN, closing)) {
-        uint32_t item = parse_expression(parse);
-        if (item == 0) {
-            return 0;
-        }
-        link_item(parse, &first, &last, item);
-        if (!take_sign(parse, ",")) {
-            break;
-        }
-        *comma = true;
-    }
-    if (!take_sign(parse, closing)) {
-        return film_parser_fault(parse, "a bracket does not close");
-    }
-    return first;
-}
-
-static uint32_t
-parse_braces(film_parser *parse)
-{
-    uint32_t first = 0, last = 0;
-    bool pairs = true, begun = false;
-
-    while (parse->why == NULL && !is_token(parse, FILM_WORD_SIGN, "}")) {
-        uint32_t item = parse_expression(parse);
-        bool colon = item != 0 && take_sign(parse, ":");
-        if (item == 0) {
-            return 0;
-        }
-        if (begun && colon != pairs) {
-            return film_parser_fault(parse, "a set and a dict cannot be mixed");
-        }
-        begun = true;
-        pairs = colon;
-        link_item(parse, &first, &last, item);
-        if (colon) {
-            item = parse_expression(parse);
-            if (item == 0) {
-                return 0;
-            }
-            link_item(parse, &first, &last, item);
-        }
-        if (!take_sign(parse, ",")) {
-            break;
-        }
-    }
-    if (!take_sign(parse, "}")) {
-        return film_parser_fault(parse, "a bracket does not close");
-    }
-    return film_parser_add(parse, pairs ? FILM_OP_DICT : FILM_OP_SET, first);
-}
-
-static uint32_t
-parse_name(film_parser *parse)
-{
-    static const char *const refused[] = {"lambda", "await",  "yield", "for",   "if",
-                                          "else",   "and",    "or",    "not",   "in",
-                                          "is",     "import", "def",   "class", "del"};
-    const char *name = parse->token;
-    size_t length = parse->length;
-
-    if (take_word(parse, "None")) {
-        return film_parser_add(parse, FILM_OP_NONE, 0);
-    }
-    if (take_word(parse, "True")) {
-        return film_parser_add(parse, FILM_OP_TRUE, 0);
-    }
-    if (take_word(parse, "False")) {
-        return film_parser_add(parse, FILM_OP_FALSE, 0);
-    }
-    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
-        if (is_token(parse, FILM_WORD_NAME, refused[i])) {
-            return film_parser_fault(parse, "this cannot stand here");
-        }
-    }
-    film_parser_advance(parse);
-    return film_parser_add_text(parse, FILM_OP_NAME, 0, name, length);
-}
-
-static uint32_t
-parse_atom(film_parser *parse)
-{
-    uint32_t first, node;
-    bool comma;
-
-    if (parse->kind == FILM_WORD_NAME) {
-        return parse_name(parse);
-    }
-    if (parse->kind == FILM_WORD_NUMBER) {
-        return film_parser_number(parse);
-    }
-    if (parse->kind == FILM_WORD_STRING) {
-        return film_parser_string(parse);
-    }
-    if (take_sign(parse, "(")) {
-        first = parse_list(parse, ")", &comma);
-        if (parse->why != NULL || (first != 0 && !comma)) {
-            return first;
-        }
-        return film_parser_add(parse, FILM_OP_TUPLE, first);
-    }
-    if (take_sign(parse, "[")) {
-        first = parse_list(parse, "]", &comma);
-        node = parse->why != NULL ? 0 : film_parser_add(parse, FILM_OP_LIST, first);
-        return node;
-    }
-    if (take_sign(parse, "{")) {
-        return parse_braces(parse);
-    }
-    return film_parser_fault(parse, parse->kind == FILM_WORD_END
-                                        ? "something is missing at the end"
-                                        : "this cannot stand here");
-}
-
 /* --- trailers and operators --- */
 
 static uint32_t
 parse_slice_part(film_parser *parse)
 {
-    if (is_token(parse, FILM_WORD_SIGN, ":") || is_token(parse, FILM_WORD_SIGN, "]")) {
+    if (film_parser_is(parse, FILM_WORD_SIGN, ":") ||
+        film_parser_is(parse, FILM_WORD_SIGN, "]")) {
         return film_parser_add(parse, FILM_OP_NONE, 0);
     }
-    return parse_expression(parse);
+    return film_parser_expression(parse);
 }
 
 /* a[b] or a[b:c:d], behind the bracket. */
@@ -205,12 +40,12 @@ parse_item(film_parser *parse, uint32_t of)
     film_tree_node *nodes;
     bool slice = false;
 
-    if (is_token(parse, FILM_WORD_SIGN, "]")) {
+    if (film_parser_is(parse, FILM_WORD_SIGN, "]")) {
         return film_parser_fault(parse, "an index is missing");
     }
     parts[0] = parse_slice_part(parse);
     for (unsigned i = 1; i < 3 && parts[i - 1] != 0; i++) {
-        bool colon = take_sign(parse, ":");
+        bool colon = film_parser_take_sign(parse, ":");
         slice = slice || colon;
         parts[i] =
             colon ? parse_slice_part(parse) : film_parser_add(parse, FILM_OP_NONE, 0);
@@ -218,10 +53,10 @@ parse_item(film_parser *parse, uint32_t of)
     if (parts[0] == 0 || parts[1] == 0 || parts[2] == 0) {
         return 0;
     }
-    if (is_token(parse, FILM_WORD_SIGN, ",")) {
+    if (film_parser_is(parse, FILM_WORD_SIGN, ",")) {
         return film_parser_fault(parse, "an index of several parts is not known here");
     }
-    if (!take_sign(parse, "]")) {
+    if (!film_parser_take_sign(parse, "]")) {
         return film_parser_fault(parse, "a bracket does not close");
     }
     nodes = parse->tree->nodes;
@@ -252,7 +87,7 @@ parse_call(film_parser *parse, uint32_t of)
             parse, "no code is run here: only len, type, abs, min, max and sum "
                    "can be called");
     }
-    first = parse_list(parse, ")", &comma);
+    first = film_parser_list(parse, ")", &comma);
     if (parse->why != NULL) {
         return 0;
     }
@@ -267,13 +102,13 @@ parse_call(film_parser *parse, uint32_t of)
 static uint32_t
 parse_primary(film_parser *parse)
 {
-    uint32_t node = parse_atom(parse);
+    uint32_t node = film_parser_atom(parse);
 
     for (unsigned trailers = 0; node != 0; trailers++) {
         if (trailers > FILM_EXPRESSION_DEPTH) {
             return film_parser_fault(parse, "it is nested too deep");
         }
-        if (take_sign(parse, ".")) {
+        if (film_parser_take_sign(parse, ".")) {
             if (parse->kind != FILM_WORD_NAME) {
                 return film_parser_fault(parse, "the name of an attribute is missing");
             }
@@ -281,10 +116,10 @@ parse_primary(film_parser *parse)
                                         parse->length);
             film_parser_advance(parse);
         }
-        else if (take_sign(parse, "[")) {
+        else if (film_parser_take_sign(parse, "[")) {
             node = parse_item(parse, node);
         }
-        else if (take_sign(parse, "(")) {
+        else if (film_parser_take_sign(parse, "(")) {
             node = parse_call(parse, node);
         }
         else {
@@ -318,14 +153,14 @@ parse_unary(film_parser *parse)
         return 0;
     }
     for (size_t i = 0; i < 3; i++) {
-        if (take_sign(parse, signs[i].sign)) {
+        if (film_parser_take_sign(parse, signs[i].sign)) {
             node = parse_unary(parse);
             parse->depth--;
             return node == 0 ? 0 : film_parser_add(parse, signs[i].op, node);
         }
     }
     node = parse_primary(parse);
-    if (node != 0 && take_sign(parse, "**")) {
+    if (node != 0 && film_parser_take_sign(parse, "**")) {
         node = add_two(parse, FILM_OP_POWER, node, parse_unary(parse));
     }
     parse->depth--;
@@ -358,7 +193,7 @@ parse_operators(film_parser *parse, unsigned level)
         found = false;
         for (size_t i = 0; i < sizeof(the_operators) / sizeof(the_operators[0]); i++) {
             if (the_operators[i].level == level &&
-                take_sign(parse, the_operators[i].sign)) {
+                film_parser_take_sign(parse, the_operators[i].sign)) {
                 node = add_two(parse, the_operators[i].op, node,
                                parse_operators(parse, level + 1));
                 found = node != 0;
@@ -380,19 +215,20 @@ take_comparison(film_parser *parse)
                  {"<", FILM_COMPARE_LESS},        {">", FILM_COMPARE_GREATER}};
 
     for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
-        if (take_sign(parse, signs[i].sign)) {
+        if (film_parser_take_sign(parse, signs[i].sign)) {
             return (uint8_t)signs[i].how;
         }
     }
-    if (take_word(parse, "in")) {
+    if (film_parser_take_word(parse, "in")) {
         return FILM_COMPARE_IN;
     }
-    if (take_word(parse, "is")) {
-        return take_word(parse, "not") ? FILM_COMPARE_IS_NOT : FILM_COMPARE_IS;
+    if (film_parser_take_word(parse, "is")) {
+        return film_parser_take_word(parse, "not") ? FILM_COMPARE_IS_NOT
+                                                   : FILM_COMPARE_IS;
     }
-    if (is_token(parse, FILM_WORD_NAME, "not")) {
+    if (film_parser_is(parse, FILM_WORD_NAME, "not")) {
         film_parser_advance(parse);
-        if (take_word(parse, "in")) {
+        if (film_parser_take_word(parse, "in")) {
             return FILM_COMPARE_NOT_IN;
         }
         film_parser_fault(parse, "'in' is missing");
@@ -432,7 +268,7 @@ parse_not(film_parser *parse)
 {
     uint32_t node;
 
-    if (!is_token(parse, FILM_WORD_NAME, "not")) {
+    if (!film_parser_is(parse, FILM_WORD_NAME, "not")) {
         return parse_comparison(parse);
     }
     if (!enter(parse)) {
@@ -449,7 +285,7 @@ parse_and(film_parser *parse)
 {
     uint32_t node = parse_not(parse);
 
-    while (node != 0 && take_word(parse, "and")) {
+    while (node != 0 && film_parser_take_word(parse, "and")) {
         node = add_two(parse, FILM_OP_AND, node, parse_not(parse));
     }
     return node;
@@ -460,14 +296,14 @@ parse_or(film_parser *parse)
 {
     uint32_t node = parse_and(parse);
 
-    while (node != 0 && take_word(parse, "or")) {
+    while (node != 0 && film_parser_take_word(parse, "or")) {
         node = add_two(parse, FILM_OP_OR, node, parse_and(parse));
     }
     return node;
 }
 
-static uint32_t
-parse_expression(film_parser *parse)
+uint32_t
+film_parser_expression(film_parser *parse)
 {
     uint32_t node, condition, other;
 
@@ -475,12 +311,12 @@ parse_expression(film_parser *parse)
         return 0;
     }
     node = parse_or(parse);
-    if (node != 0 && take_word(parse, "if")) {
+    if (node != 0 && film_parser_take_word(parse, "if")) {
         condition = parse_or(parse);
-        if (condition == 0 || !take_word(parse, "else")) {
+        if (condition == 0 || !film_parser_take_word(parse, "else")) {
             return film_parser_fault(parse, "'else' is missing");
         }
-        other = parse_expression(parse);
+        other = film_parser_expression(parse);
         if (other == 0) {
             return 0;
         }
@@ -511,7 +347,7 @@ film_expression_parse(const char *text, size_t length, film_expression **out,
     parse.tree = tree;
     (void)film_parser_add(&parse, FILM_OP_NONE, 0); /* 0 is none */
     film_parser_advance(&parse);
-    tree->root = parse_expression(&parse);
+    tree->root = film_parser_expression(&parse);
     if (parse.why == NULL && parse.kind != FILM_WORD_END) {
         film_parser_fault(&parse, "nothing may follow here");
     }

@@ -128,3 +128,30 @@ film_parser_advance(film_parser *parse)
     }
     parse->length = (size_t)(parse->at - parse->token);
 }
+
+bool
+film_parser_is(const film_parser *parse, film_word_kind kind, const char *text)
+{
+    return parse->kind == kind && parse->length == strlen(text) &&
+           memcmp(parse->token, text, parse->length) == 0;
+}
+
+bool
+film_parser_take_sign(film_parser *parse, const char *sign)
+{
+    if (!film_parser_is(parse, FILM_WORD_SIGN, sign)) {
+        return false;
+    }
+    film_parser_advance(parse);
+    return true;
+}
+
+bool
+film_parser_take_word(film_parser *parse, const char *word)
+{
+    if (!film_parser_is(parse, FILM_WORD_NAME, word)) {
+        return false;
+    }
+    film_parser_advance(parse);
+    return true;
+}

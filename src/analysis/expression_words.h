@@ -55,4 +55,26 @@ film_is_letter(char letter);
 bool
 film_is_digit(char letter);
 
+/* Whether the word is this one; take: moves on behind it if so. */
+bool
+film_parser_is(const film_parser *parse, film_word_kind kind, const char *text);
+
+bool
+film_parser_take_sign(film_parser *parse, const char *sign);
+
+bool
+film_parser_take_word(film_parser *parse, const char *word);
+
+/* expression_atoms.c: a name, a literal, something in brackets. 0: a fault. */
+uint32_t
+film_parser_atom(film_parser *parse);
+
+/* Expressions up to a bracket; *comma: one ended with a comma, or there are several. */
+uint32_t
+film_parser_list(film_parser *parse, const char *closing, bool *comma);
+
+/* expression.c: a whole one. */
+uint32_t
+film_parser_expression(film_parser *parse);
+
 #endif

@@ -332,8 +332,8 @@ film_postings_count_kind(film_postings *postings, uint32_t thread, uint64_t bloc
 }
 
 bool
-film_postings_count_calls(film_postings *postings, uint32_t thread,
-                          uint64_t block, uint32_t code, uint64_t *count)
+film_postings_count_calls(film_postings *postings, uint32_t thread, uint64_t block,
+                          uint32_t code, uint64_t *count)
 {
     size_t length;
     const uint8_t *bytes = film_postings_summary(postings, thread, block, &length);

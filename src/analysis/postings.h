@@ -82,8 +82,8 @@ film_postings_count_kind(film_postings *postings, uint32_t thread, uint64_t bloc
                          uint8_t kind, uint64_t *count);
 
 bool
-film_postings_count_calls(film_postings *postings, uint32_t thread,
-                          uint64_t block, uint32_t code, uint64_t *count);
+film_postings_count_calls(film_postings *postings, uint32_t thread, uint64_t block,
+                          uint32_t code, uint64_t *count);
 
 /* Calls `found` for each attribute (or global) written: its name, and whether `serial`
  * may be an owner. False: the block does not say. */

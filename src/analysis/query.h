@@ -67,7 +67,7 @@
  * for (innermost without "frame").
  *
  * VARIABLE: name, scope, value, changed, wrote (m; null: before this chunk), shared (a
- *   cell: an inner function may have written it since).
+ *   cell: other functions have it too, and `wrote` may be one of theirs).
  *
  * WRITE: m, time_ns, function, file, line, name, value or null (deleted), argument.
  *

@@ -74,6 +74,7 @@ parse_far(film_timeline *timeline, const char *where, size_t where_length,
             out->code = code->id;
             out->slot = slot;
             out->argument = is_argument(code, slot);
+            film_target_find_kin(timeline, out);
             return FILM_OK;
         }
     }
@@ -206,6 +207,9 @@ film_target_parse(film_timeline *timeline, film_moment moment, size_t index,
     FILM_TRY(film_expression_parse(text, strlen(text), &tree, error));
     status = parse_path(timeline, moment, index, tree, text, out, error);
     film_expression_free(tree);
+    if (status == FILM_OK && out->kind == FILM_TARGET_LOCAL) {
+        status = film_target_find_cell(timeline, moment, index, out, error);
+    }
     return status;
 }
 
@@ -308,9 +312,16 @@ is_module(const film_timeline *timeline, uint32_t one, uint32_t other)
 }
 
 static bool
-matches_local(const film_target *target, const film_scene_event *event,
-              const film_node *node)
+matches_local(film_timeline *timeline, const film_target *target,
+              const film_scene *scene, uint32_t index)
 {
+    const film_scene_event *event = &scene->events[index];
+    const film_node *node = &scene->nodes[event->node - 1];
+
+    if (target->kin_count != 0 && is_write(event) && event->form == FILM_SET_LOCAL &&
+        film_target_is_kin(timeline, target, scene, index)) {
+        return true;
+    }
     if (node->code != target->code ||
         (target->frame != 0 && node->serial != target->frame)) {
         return false;
@@ -350,7 +361,7 @@ film_target_matches(film_timeline *timeline, const film_target *target,
     node = &scene->nodes[event->node - 1];
     switch (target->kind) {
     case FILM_TARGET_LOCAL:
-        return matches_local(target, event, node);
+        return matches_local(timeline, target, scene, index);
     case FILM_TARGET_ATTRIBUTE:
         return is_write(event) &&
                (event->form == FILM_SET_ATTRIBUTE ||
@@ -393,6 +404,11 @@ film_target_wanted(const film_target *target, film_wanted *wanted)
         if (target->argument && (target->frame == 0 || target->least == 0)) {
             wanted[count++] =
                 (film_wanted){.kind = FILM_WANTED_CALL, .code = target->code};
+        }
+        for (uint32_t i = 0; i < target->kin_count; i++) {
+            wanted[count++] = (film_wanted){.kind = FILM_WANTED_SLOT,
+                                            .code = target->kin[i].code,
+                                            .number = target->kin[i].slot};
         }
         break;
     case FILM_TARGET_ATTRIBUTE:

@@ -6,6 +6,8 @@
 #include "analysis/expression.h"
 #include "analysis/timeline.h"
 
+struct film_scene;
+
 /* What a write writes to. */
 typedef enum film_target_kind {
     FILM_TARGET_LOCAL,     /* `slot` of `code`, in `frame` (0: in any) */
@@ -16,6 +18,13 @@ typedef enum film_target_kind {
     FILM_TARGET_OBJECT     /* anything recorded that changes the object `serial` */
 } film_target_kind;
 
+/* A variable of an outer function and those of inner ones that are the same. */
+#define FILM_TARGET_KIN 12u
+
+typedef struct film_kin {
+    uint32_t code, slot;
+} film_kin;
+
 typedef struct film_target film_target;
 struct film_target {
     film_target_kind kind;
@@ -25,7 +34,25 @@ struct film_target {
     char key_text[200]; /* ITEM: the key as Python writes it; empty: any */
     uint64_t least;     /* LOCAL: its frame was called at this event; 0: not known */
     bool argument;      /* LOCAL: it is one of the function's arguments */
+    uint64_t cell;      /* LOCAL of a frame: the cell that it is; 0: none, or unknown */
+    film_kin kin[FILM_TARGET_KIN]; /* LOCAL: in other functions, by their names */
+    uint32_t kin_count;
 };
+
+/* Finds the kin of a LOCAL target by the nesting of functions. */
+void
+film_target_find_kin(const film_timeline *timeline, film_target *target);
+
+/* Finds the cell of a LOCAL target that is a variable of frame `index`. */
+FILM_NODISCARD film_status
+film_target_find_cell(film_timeline *timeline, film_moment moment, size_t index,
+                      film_target *target, film_error *error);
+
+/* Whether a set or delete of a local is of one that is the target's, though it is
+ * another function's. */
+bool
+film_target_is_kin(film_timeline *timeline, const film_target *target,
+                   const struct film_scene *scene, uint32_t index);
 
 /* What a text names at a moment: `x` (a local of frame `index`, else a global of its
  * module), `self.x`, `a.b.c`, `d["k"]`, `l[3]`, `module:NAME`, `function:x` (that local

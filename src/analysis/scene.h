@@ -80,8 +80,8 @@ typedef struct film_scene {
     film_scene_restored *restored; /* owned; in order */
     size_t restored_count, restored_capacity;
     struct film_scene_cells *cells; /* owned; scene_cells.h; NULL: not asked for yet */
-    uint32_t start_top; /* node + 1 on top before the first event */
-    uint32_t end_top;   /* and behind the last */
+    uint32_t start_top;             /* node + 1 on top before the first event */
+    uint32_t end_top;               /* and behind the last */
     film_buffer tokens;
     film_buffer keyframe;    /* its chunk's, raw; empty: none */
     bool has_locals;         /* the keyframe tells variables */

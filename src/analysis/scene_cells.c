@@ -22,9 +22,8 @@ static bool
 add_binding(film_scene *scene, uint32_t node, film_cell_binding binding)
 {
     film_scene_cells *cells = scene->cells;
-    film_cell_binding *to =
-        film_grow(cells->bindings, &cells->binding_capacity, cells->binding_count + 1,
-                  sizeof(*to));
+    film_cell_binding *to = film_grow(cells->bindings, &cells->binding_capacity,
+                                      cells->binding_count + 1, sizeof(*to));
 
     if (to == NULL) {
         return false;
@@ -77,8 +76,7 @@ read_section(film_scene *scene, uint32_t section)
     }
     while (!body.failed && film_input_left(&body) > 0) {
         uint64_t serial = film_input_varint(&body), count = film_input_varint(&body);
-        uint32_t node =
-            section == FILM_KEYFRAME_CELLS ? opened_node(scene, serial) : 0;
+        uint32_t node = section == FILM_KEYFRAME_CELLS ? opened_node(scene, serial) : 0;
         while (count-- > 0 && !body.failed) {
             film_cell_binding binding = {.serial = serial};
             binding.slot = film_input_varint32(&body);
@@ -179,13 +177,13 @@ note_call(film_scene *scene, const film_scene_call *call)
             return false;
         }
         if ((told.flags & FILM_CELL_VALUE) != 0 &&
-            !add_event(scene->cells,
-                       (film_cell_event){
-                           .cell = told.cell,
-                           .event = call->event,
-                           .source = FILM_CELL_TOLD,
-                           .token = (uint32_t)(told.token - scene->tokens.data),
-                           .token_length = (uint32_t)told.token_length})) {
+            !add_event(
+                scene->cells,
+                (film_cell_event){.cell = told.cell,
+                                  .event = call->event,
+                                  .source = FILM_CELL_TOLD,
+                                  .token = (uint32_t)(told.token - scene->tokens.data),
+                                  .token_length = (uint32_t)told.token_length})) {
             return false;
         }
         if (!add_binding(scene, node, binding)) {
@@ -226,12 +224,12 @@ note_restored(film_scene *scene, const film_scene_restored *one)
 {
     uint64_t cell = film_scene_cell(scene, one->node, one->slot, one->event);
 
-    return cell == 0 ||
-           add_event(scene->cells, (film_cell_event){.cell = cell,
-                                                     .event = one->event,
-                                                     .source = FILM_CELL_TOLD,
-                                                     .token = one->token,
-                                                     .token_length = one->token_length});
+    return cell == 0 || add_event(scene->cells,
+                                  (film_cell_event){.cell = cell,
+                                                    .event = one->event,
+                                                    .source = FILM_CELL_TOLD,
+                                                    .token = one->token,
+                                                    .token_length = one->token_length});
 }
 
 static bool

@@ -17,7 +17,7 @@ typedef struct film_cell_event {
     uint64_t cell;
     uint32_t event; /* index */
     film_cell_source source;
-    uint32_t node, at, slot;       /* FOUND: node, event + 1 of it; 0: none */
+    uint32_t node, at, slot;      /* FOUND: node, event + 1 of it; 0: none */
     uint32_t token, token_length; /* TOLD: in film_scene.tokens */
 } film_cell_event;
 

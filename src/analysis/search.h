@@ -35,7 +35,7 @@ film_search_run(film_timeline *timeline, const film_search *search, film_stop *o
 
 /* What a search for writes to a target looks for; how many of wanted, which has room
  * for FILM_TARGET_WANTED, are set. */
-#define FILM_TARGET_WANTED 4u
+#define FILM_TARGET_WANTED (4u + FILM_TARGET_KIN)
 
 struct film_target;
 

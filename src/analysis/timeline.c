@@ -97,6 +97,9 @@ film_timeline_close(film_timeline *timeline)
     film_free(timeline->variables);
     film_free(timeline->items);
     film_free(timeline->shared);
+    film_free(timeline->global_names);
+    film_free(timeline->global_blocks);
+    film_free(timeline->module_names);
     film_free(timeline->behind[0].events);
     film_free(timeline->behind[1].events);
     film_buffer_reset(&timeline->text);

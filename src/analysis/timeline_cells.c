@@ -1,10 +1,9 @@
 /* timeline_cells.c: variables that an inner function takes from an outer one.
  * Calls tell which cells a function was made with (1.2): what the last write to a cell
  * was, by whichever frame, is in the scene, or a frame held it when the scene began.
- * Where that is not told (an older recording, a frame that was adopted) and one frame of
- * the enclosing function is open below, the variable is that frame's; where none is, or
- * several, it is not known.
- * SPDX-License-Identifier: Apache-2.0 */
+ * Where that is not told (an older recording, a frame that was adopted) and one frame
+ * of the enclosing function is open below, the variable is that frame's; where none is,
+ * or several, it is not known. SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "analysis/scene_cells.h"

@@ -119,11 +119,12 @@ static film_status
 look_for_globals(film_timeline *timeline, film_moment moment, const film_code *of,
                  film_slot *slots, film_error *error)
 {
-    for (uint32_t i = 0; i < of->name_count; i++) {
+    for (size_t i = 0; i < timeline->module_name_count; i++) {
+        uint32_t name = timeline->module_names[i];
         film_moment wrote;
-        film_status status = film_timeline_global(
-            timeline, moment, of->id, of->names[i], &slots[i].value, &wrote, error);
-        slots[i].number = of->names[i];
+        film_status status = film_timeline_global(timeline, moment, of->id, name,
+                                                  &slots[i].value, &wrote, error);
+        slots[i].number = name;
         if (status == FILM_OK) {
             slots[i].known = true;
             slots[i].wrote = wrote.event;
@@ -149,7 +150,8 @@ globals_before(film_timeline *timeline, const film_scene *scene, const film_code
     for (size_t i = 0; i < sizeof(timeline->globals) / sizeof(timeline->globals[0]);
          i++) {
         film_globals *known = &timeline->globals[i];
-        if (known->thread == thread && known->block == block && known->code == of->id) {
+        if (known->thread == thread && known->block == block && known->code == of->id &&
+            known->count == timeline->module_name_count) {
             known->used = ++timeline->clock;
             *out = known;
             return FILM_OK;
@@ -158,7 +160,8 @@ globals_before(film_timeline *timeline, const film_scene *scene, const film_code
     }
     film_free(kept->slots);
     memset(kept, 0, sizeof(*kept));
-    kept->slots = film_alloc_array(of->name_count + 1u, sizeof(*kept->slots));
+    kept->slots =
+        film_alloc_array(timeline->module_name_count + 1, sizeof(*kept->slots));
     if (kept->slots == NULL) {
         return film_fail(error, FILM_NO_MEMORY, "memory ran out");
     }
@@ -171,6 +174,7 @@ globals_before(film_timeline *timeline, const film_scene *scene, const film_code
         kept->thread = thread;
         kept->block = block;
         kept->code = of->id;
+        kept->count = timeline->module_name_count;
         kept->used = ++timeline->clock;
         *out = kept;
     }
@@ -188,11 +192,13 @@ write_over(const film_timeline *timeline, const film_scene *scene, uint32_t inde
             event->form != FILM_SET_GLOBAL) {
             continue;
         }
-        for (uint32_t k = 0; k < of->name_count; k++) {
-            global_search wanted = {.module = of->module, .name = of->names[k]};
-            if (event->number == of->names[k] &&
+        for (size_t k = 0; k < timeline->module_name_count; k++) {
+            global_search wanted = {.module = of->module,
+                                    .name = timeline->module_names[k]};
+            if (event->number == wanted.name &&
                 writes_global(timeline, scene, i, &wanted)) {
                 slots[k].known = true;
+                slots[k].number = wanted.name;
                 slots[k].wrote = scene->first + i;
                 slots[k].writer = scene->thread;
                 slots[k].value = event->kind == FILM_KIND_SET
@@ -208,24 +214,26 @@ film_status
 film_timeline_find_globals(film_timeline *timeline, film_moment moment,
                            const film_code *of, film_error *error)
 {
-    film_slot *slots = film_grow(timeline->slots, &timeline->slot_capacity,
-                                 of->name_count + (size_t)1, sizeof(*slots));
     film_globals *before = NULL;
+    film_slot *slots;
     film_scene *scene;
     uint32_t index;
 
+    FILM_TRY(film_timeline_module_names(timeline, moment, of, error));
+    slots = film_grow(timeline->slots, &timeline->slot_capacity,
+                      timeline->module_name_count + 1, sizeof(*slots));
     if (slots == NULL) {
         return film_fail(error, FILM_NO_MEMORY, "memory ran out");
     }
     timeline->slots = slots;
-    timeline->slot_count = of->name_count;
-    memset(slots, 0, of->name_count * sizeof(*slots));
+    timeline->slot_count = timeline->module_name_count;
+    memset(slots, 0, timeline->slot_count * sizeof(*slots));
     if (film_reader_thread_count(timeline->reader) > 1) {
         return look_for_globals(timeline, moment, of, slots, error);
     }
     FILM_TRY(film_timeline_locate(timeline, moment, &scene, &index, error));
     FILM_TRY(globals_before(timeline, scene, of, &before, error));
-    memcpy(slots, before->slots, of->name_count * sizeof(*slots));
+    memcpy(slots, before->slots, timeline->slot_count * sizeof(*slots));
     FILM_TRY(film_timeline_locate(timeline, moment, &scene, &index, error));
     write_over(timeline, scene, index, of, slots);
     return FILM_OK;

@@ -22,8 +22,7 @@ film_timeline_places(film_timeline *timeline, const film_scene *scene, uint32_t 
     timeline->places = places;
     timeline->place_count = depth;
     while (node != 0 && depth > 0) {
-        places[--depth] = (film_place){
-            .node = node - 1, .at = at, .until = index + 1};
+        places[--depth] = (film_place){.node = node - 1, .at = at, .until = index + 1};
         at = scene->nodes[node - 1].parent_last;
         node = scene->nodes[node - 1].parent;
     }

@@ -15,8 +15,8 @@
 
 /* A frame of the stack at a moment: its node, and its last event not later. */
 typedef struct film_place {
-    uint32_t node; /* index in the scene */
-    uint32_t at;   /* event index + 1; 0: none in this scene */
+    uint32_t node;  /* index in the scene */
+    uint32_t at;    /* event index + 1; 0: none in this scene */
     uint32_t until; /* the moment's own event index + 1 */
 } film_place;
 
@@ -35,9 +35,15 @@ typedef struct film_globals {
     uint32_t thread; /* 0: free */
     uint32_t code;   /* of the module */
     uint64_t block;
-    film_slot *slots; /* owned; by name of the code */
+    film_slot *slots; /* owned; by name of the module */
+    size_t count;
     uint64_t used;
 } film_globals;
+
+/* A global that was written, and a code of its module. */
+typedef struct film_global_name {
+    uint32_t code, name;
+} film_global_name;
 
 /* Serials of the records of a chunk of values. */
 #define FILM_TIMELINE_VALUES 24u
@@ -121,6 +127,12 @@ struct film_timeline {
     film_buffer value_range_bytes;
     film_slot *shared; /* owned; of the variables that are asked for */
     size_t shared_capacity;
+    film_global_name *global_names; /* owned; timeline_global_names.c */
+    size_t global_name_count, global_name_capacity;
+    uint64_t *global_blocks; /* owned; by thread: those before it were looked at */
+    size_t global_block_count;
+    uint32_t *module_names; /* owned; of film_timeline_module_names */
+    size_t module_name_count, module_name_capacity;
     film_item *items; /* owned; of _content */
     size_t item_capacity;
     film_buffer text, scratch, content;
@@ -184,8 +196,14 @@ film_timeline_shared(film_timeline *timeline, film_scene *scene, uint32_t index,
 FILM_NODISCARD film_status
 film_timeline_find_cells(film_timeline *timeline, film_scene *scene, film_error *error);
 
-/* timeline_globals.c: the globals that the body of a module names, into
- * timeline->slots, in the order of its names. */
+/* timeline_global_names.c: the names of a module's globals, into
+ * timeline->module_names: those its body names, then others written up to the moment.
+ */
+FILM_NODISCARD film_status
+film_timeline_module_names(film_timeline *timeline, film_moment moment,
+                           const film_code *of, film_error *error);
+
+/* timeline_globals.c: the globals of a module, into timeline->slots. */
 FILM_NODISCARD film_status
 film_timeline_find_globals(film_timeline *timeline, film_moment moment,
                            const film_code *of, film_error *error);

@@ -118,6 +118,8 @@ meet_told(walk *on, film_input told)
     uint32_t number;
     bool is_name;
 
+    /* Written before the chunk began: by no line that is near. */
+    on->is_changing = false;
     film_locals_reader_begin(&reader, told);
     while (film_locals_reader_next(&reader, &is_name, &number, &token, &length)) {
         meet(on, is_name, number, token, length, UINT64_MAX);
@@ -347,7 +349,7 @@ add_globals(film_timeline *timeline, film_moment moment, uint32_t code, uint64_t
         return FILM_OK;
     }
     FILM_TRY(film_timeline_find_globals(timeline, moment, of, error));
-    for (uint32_t i = 0; i < of->name_count; i++) {
+    for (size_t i = 0; i < timeline->slot_count; i++) {
         const film_slot *slot = &timeline->slots[i];
         film_variable variable;
         if (slot->value.length == 0) {
@@ -355,7 +357,7 @@ add_globals(film_timeline *timeline, film_moment moment, uint32_t code, uint64_t
         }
         memset(&variable, 0, sizeof(variable));
         variable.value = slot->value;
-        variable.name = film_reader_string(timeline->reader, of->names[i]);
+        variable.name = film_reader_string(timeline->reader, slot->number);
         variable.wrote = film_moment_of(slot->writer, slot->wrote);
         variable.scope = FILM_SCOPE_GLOBAL;
         variable.slot = UINT32_MAX;

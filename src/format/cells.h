@@ -1,8 +1,8 @@
 /* cells.h: which variables of several frames are one: the cells of closures.
  *
  * A CELLS row stands before the call of a function that has variables of outer ones
- * and tells, for each of them, which cell it is; before a resume it tells of the frame's
- * own, which were told of while it was suspended. Its body is a list:
+ * and tells, for each of them, which cell it is; before a resume it tells of the
+ * frame's own, which were told of while it was suspended. Its body is a list:
  *
  *   slot << 2 | flags, cell    slot: the variable in the frame that is called;
  *                              cell: a number that no other cell has

@@ -271,7 +271,7 @@ film_keyframe_decode(film_state *state, uint64_t number, const uint8_t *bytes,
 
     state->depth = 0;
     film_state_forget_values(state);
-    film_state_forget_cells(state);
+    film_state_forget_variables(state);
     if (input.failed || depth > FILM_STATE_MAX_DEPTH || runs > depth ||
         runs > FILM_KEYFRAME_RUNS) {
         return FILM_CORRUPT;

@@ -58,7 +58,8 @@ typedef struct film_locals_block {
     uint32_t used, capacity;
     film_named_local *names; /* owned */
     size_t name_count, name_capacity;
-    film_cell_slot *cells; /* owned: the slots that are shared, their values are there */
+    film_cell_slot
+        *cells; /* owned: the slots that are shared, their values are there */
     uint32_t cell_count;
     size_t cell_capacity;
     uint64_t told;  /* the epoch of the keyframe that told it last */

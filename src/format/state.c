@@ -38,13 +38,25 @@ film_state_forget_values(film_state *state)
     state->values_given = false;
 }
 
-void
-film_state_forget_cells(film_state *state)
+static void
+forget_cells(film_state *state)
 {
     film_buffer_clear(&state->cells);
-    film_buffer_clear(&state->restored);
     state->cells_given = false;
+}
+
+static void
+forget_restored(film_state *state)
+{
+    film_buffer_clear(&state->restored);
     state->restored_given = false;
+}
+
+void
+film_state_forget_variables(film_state *state)
+{
+    forget_cells(state);
+    forget_restored(state);
 }
 
 film_status
@@ -180,7 +192,7 @@ static film_status
 keep_cells(film_state *state, const film_row *row)
 {
     if (state->cells_given) {
-        film_state_forget_cells(state);
+        forget_cells(state);
     }
     if (state->cells.length + row->body_length > FILM_STATE_MAX_VALUES) {
         return FILM_CORRUPT;
@@ -216,8 +228,7 @@ keep_restored(film_state *state, const film_row *row)
     }
     if (state->restored_given ||
         state->restored_frame != state->frames[state->depth - 1].serial) {
-        film_buffer_clear(&state->restored);
-        state->restored_given = false;
+        forget_restored(state);
         state->restored_frame = state->frames[state->depth - 1].serial;
     }
     if (state->restored.length + row->body_length > FILM_STATE_MAX_VALUES) {
@@ -235,8 +246,7 @@ static void
 give_restored(film_state *state, film_event *event)
 {
     if (state->restored_given) {
-        film_buffer_clear(&state->restored);
-        state->restored_given = false;
+        forget_restored(state); /* they were the last event's */
         return;
     }
     event->restored = state->restored.data;
@@ -250,7 +260,7 @@ static void
 give_cells(film_state *state, film_event *event)
 {
     if (state->cells_given) {
-        film_state_forget_cells(state); /* they were the last call's */
+        forget_cells(state); /* they were the last call's */
     }
     else if (event->kind == FILM_KIND_CALL || event->kind == FILM_KIND_RESUME ||
              event->kind == FILM_KIND_THROW) {
@@ -274,7 +284,7 @@ film_state_bind_cells(film_state *state)
         }
         film_locals_bind_cell(state->locals, state->thread, block, holder, &told);
     }
-    film_state_forget_cells(state);
+    forget_cells(state);
 }
 
 /* Gives the event the values that were kept for it. */

@@ -71,9 +71,9 @@ film_state_reset(film_state *state);
 void
 film_state_forget_values(film_state *state);
 
-/* The same of cells that wait for a call. */
+/* The same of cells and restored variables. */
 void
-film_state_forget_cells(film_state *state);
+film_state_forget_variables(film_state *state);
 
 /* Room for one more frame. FILM_CORRUPT past the greatest depth, FILM_NO_MEMORY. */
 FILM_NODISCARD film_status

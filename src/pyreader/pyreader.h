@@ -30,7 +30,7 @@ typedef struct ReaderObject {
     PyObject_HEAD
     film_reader *reader;            /* owned; NULL: closed */
     struct film_timeline *timeline; /* owned; NULL: not asked for yet */
-    CursorObject *cursors; /* borrowed: the open ones, which must close before it */
+    CursorObject *cursors;   /* borrowed: the open ones, which must close before it */
     PyThread_type_lock lock; /* owned; held by a query that works without the GIL */
     bool busy;               /* one does */
 } ReaderObject;

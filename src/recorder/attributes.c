@@ -344,27 +344,14 @@ static struct {
     PyObject *found; /* borrowed from the type while its version holds */
 } methods[METHODS];
 
-PyObject *
-film_method_find(PyObject *object, PyObject *name)
+/* What the type and its bases hold under `name`, remembered. */
+static PyObject *
+find_in_type(PyTypeObject *type, PyObject *name)
 {
-    PyTypeObject *type = Py_TYPE(object);
     size_t at = (((uint64_t)(uintptr_t)type >> 4) * UINT64_C(0x9e3779b97f4a7c15) +
                  ((uint64_t)(uintptr_t)name >> 4) * UINT64_C(0xc2b2ae3d27d4eb4f)) >>
                 56;
-    film_pairs pairs;
 
-    if (type->tp_getattro != PyObject_GenericGetAttr) {
-        return NULL;
-    }
-    if (film_pairs_of_object(object, &pairs)) {
-        for (Py_ssize_t index = 0; index < pairs.count; index++) {
-            PyObject *key, *value = film_pairs_get(&pairs, index, &key);
-
-            if (value != NULL && same_text(key, name)) {
-                return NULL;
-            }
-        }
-    }
     if (methods[at].type != type || methods[at].name != name ||
         methods[at].version == 0 || methods[at].version != type->tp_version_tag) {
         methods[at].type = type;
@@ -375,6 +362,35 @@ film_method_find(PyObject *object, PyObject *name)
     return methods[at].found;
 }
 
+/* What the instance itself holds under `name`, slots aside. */
+static PyObject *
+find_in_instance(PyObject *object, PyObject *name)
+{
+    film_pairs pairs;
+
+    if (!film_pairs_of_object(object, &pairs)) {
+        return NULL;
+    }
+    for (Py_ssize_t index = 0; index < pairs.count; index++) {
+        PyObject *key, *value = film_pairs_get(&pairs, index, &key);
+
+        if (value != NULL && same_text(key, name)) {
+            return value;
+        }
+    }
+    return NULL;
+}
+
+PyObject *
+film_method_find(PyObject *object, PyObject *name)
+{
+    if (Py_TYPE(object)->tp_getattro != PyObject_GenericGetAttr ||
+        find_in_instance(object, name) != NULL) {
+        return NULL;
+    }
+    return find_in_type(Py_TYPE(object), name);
+}
+
 PyObject *
 film_attribute_of_class(PyObject *object, PyObject *name)
 {
@@ -382,6 +398,36 @@ film_attribute_of_class(PyObject *object, PyObject *name)
         return lookup_in_type((PyTypeObject *)object, name);
     }
     return film_method_find(object, name);
+}
+
+/* The offset of the slot that the descriptor stands for; -1: it is none of the type's.
+ */
+static int32_t
+slot_offset(PyTypeObject *type, PyObject *found)
+{
+    const PyMemberDef *member = ((PyMemberDescrObject *)found)->d_member;
+
+    return member->type == T_OBJECT_EX && member->offset >= 0 &&
+                   member->offset < FILM_HINT_SLOT &&
+                   PyType_IsSubtype(type, ((PyDescrObject *)found)->d_type)
+               ? (int32_t)member->offset
+               : -1;
+}
+
+PyObject *
+film_attribute_kept(PyObject *object, PyObject *name)
+{
+    PyObject *found = find_in_type(Py_TYPE(object), name);
+
+    if (found != NULL && Py_TYPE(found) == &PyMemberDescr_Type) {
+        int32_t offset = slot_offset(Py_TYPE(object), found);
+
+        return offset < 0 ? NULL : *(PyObject **)((char *)object + offset);
+    }
+    if (found != NULL && Py_TYPE(found)->tp_descr_set != NULL) {
+        return NULL; /* a property: code of the program */
+    }
+    return find_in_instance(object, name);
 }
 
 /* Where attribute `name` of instances of `type` is kept. */
@@ -397,14 +443,9 @@ locate(PyTypeObject *type, PyObject *name)
     }
     found = lookup_in_type(type, name);
     if (found != NULL && Py_TYPE(found) == &PyMemberDescr_Type) {
-        const PyMemberDef *member = ((PyMemberDescrObject *)found)->d_member;
+        int32_t offset = slot_offset(type, found);
 
-        if (member->type == T_OBJECT_EX && member->offset >= 0 &&
-            member->offset < FILM_HINT_SLOT &&
-            PyType_IsSubtype(type, ((PyDescrObject *)found)->d_type)) {
-            return (int32_t)member->offset;
-        }
-        return TAKEN_OVER;
+        return offset < 0 ? TAKEN_OVER : offset;
     }
     if (found != NULL && Py_TYPE(found)->tp_descr_set != NULL) {
         return TAKEN_OVER;

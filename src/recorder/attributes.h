@@ -51,6 +51,11 @@ film_method_find(PyObject *object, PyObject *name);
 PyObject *
 film_attribute_of_class(PyObject *object, PyObject *name);
 
+/* What an object whose class has a __setattr__ of its own keeps under `name` all the
+ * same: reading it does not ask that. */
+PyObject *
+film_attribute_kept(PyObject *object, PyObject *name);
+
 /* What a dict (sys.modules, a module's) holds under `name`; NULL also when it has keys
  * other than strings. */
 PyObject *

@@ -182,9 +182,8 @@ film_cells_tell_again(film_context *context, const film_frame *frame)
     for (uint32_t index = 0; index < plan->shared_count; index++) {
         uint32_t slot = plan->free_slots[plan->free_count + index];
         PyObject *cell = film_frame_local(frame, (int)slot);
-        film_object *object = cell == NULL || !PyCell_Check(cell)
-                                  ? NULL
-                                  : film_objects_find_sure(cell);
+        film_object *object =
+            cell == NULL || !PyCell_Check(cell) ? NULL : film_objects_find_sure(cell);
 
         if (object == NULL || object->words[CELL_HOLDER] == context->top->serial) {
             continue;
@@ -192,8 +191,8 @@ film_cells_tell_again(film_context *context, const film_frame *frame)
         object->words[CELL_THREAD] = (uint64_t)(uintptr_t)context->thread;
         object->words[CELL_HOLDER] = context->top->serial;
         object->words[CELL_ENTRY] = (uint64_t)(context->top - context->entries);
-        body.to = film_varint_encode(
-            body.to, (uint64_t)slot << FILM_CELL_SHIFT | FILM_CELL_VALUE);
+        body.to = film_varint_encode(body.to, (uint64_t)slot << FILM_CELL_SHIFT |
+                                                  FILM_CELL_VALUE);
         body.to = film_varint_encode(body.to, object->serial);
         body.to = put_value(context, film_cell_content(cell), slot, body.to);
         if (!append_body(context, &body, false)) {

@@ -107,7 +107,8 @@ names_are_odd(const PyCodeObject *code, const film_frame *frame)
 static void
 plan_writes(film_code *known, const film_frame *frame)
 {
-    film_plan_wishes wishes = {.scope = film_the_session.options.values};
+    film_plan_wishes wishes = {.scope = film_the_session.options.values,
+                               .line_times = film_the_session.options.line_times};
 
     film_plan_free(known->plan);
     known->plan = NULL;
@@ -142,6 +143,7 @@ plan_again(film_code *known, const film_frame *frame)
             (frame != NULL && film_frame_code(frame) == (PyObject *)known->code &&
              names_are_odd(known->code, frame)),
         .scope = film_the_session.options.values,
+        .line_times = film_the_session.options.line_times,
         .every_place = known->plan->every_place || known->strayed,
         .earlier = known->plan,
     };
@@ -504,9 +506,8 @@ film_code_register(PyCodeObject *code, const film_frame *frame)
         known->plan_count = 0;
         known->strayed = false;
         plan_writes(known, frame);
-        known->is_special =
-            known->suspends || known->has_namespace ||
-            (known->plan != NULL && known->plan->free_count != 0);
+        known->is_special = known->suspends || known->has_namespace ||
+                            (known->plan != NULL && known->plan->free_count != 0);
         known->generation = session->generation;
     }
     film_compat_restore_error(&saved);

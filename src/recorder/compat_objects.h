@@ -371,14 +371,17 @@ film_object_header_bytes(PyTypeObject *type)
 /* Builtin types of whose instances some are kept for the next one:
  * do(name, type, whether its destructor uses the trashcan). */
 #define FILM_OLD_FREE_LISTS(do)                                                        \
-    do(list, PyList_Type, true) do(dict, PyDict_Type, true)                            \
-        do(tuple, PyTuple_Type, true) do(context, PyContext_Type, false)
+    do                                                                                 \
+    (list, PyList_Type, true) do(dict, PyDict_Type, true) do(                          \
+        tuple, PyTuple_Type, true) do(context, PyContext_Type, false)
 /* Those that get a free list in 3.14. */
 #define FILM_NEW_FREE_LISTS(do)                                                        \
-    do(method, PyMethod_Type, false) do(function, PyCFunction_Type, false)             \
-        do(list_iterator, PyListIter_Type, false)                                      \
-            do(tuple_iterator, PyTupleIter_Type, false) do(range, PyRange_Type, false) \
-                do(range_iterator, PyRangeIter_Type, false)
+    do                                                                                 \
+    (method, PyMethod_Type, false) do(function, PyCFunction_Type, false) do(           \
+        list_iterator, PyListIter_Type,                                                \
+        false) do(tuple_iterator, PyTupleIter_Type,                                    \
+                  false) do(range, PyRange_Type, false) do(range_iterator,             \
+                                                           PyRangeIter_Type, false)
 #if PY_VERSION_HEX >= 0x030e0000
 #define FILM_TYPES_WITH_FREE_LISTS(do) FILM_OLD_FREE_LISTS(do) FILM_NEW_FREE_LISTS(do)
 #define FILM_NEW_WITHOUT
@@ -395,7 +398,7 @@ film_object_header_bytes(PyTypeObject *type)
         &_PyWeakref_RefType, &PyClassMethod_Type, &PyStaticMethod_Type,                \
         &PyProperty_Type, &PyEnum_Type, &PyZip_Type, &PyMap_Type, &PyFilter_Type,      \
         &PyReversed_Type, &PySetIter_Type, &PyDictIterKey_Type, &PyDictIterItem_Type,  \
-        &PyDictIterValue_Type, &PyDictProxy_Type, &PyCode_Type, &PyType_Type,           \
+        &PyDictIterValue_Type, &PyDictProxy_Type, &PyCode_Type, &PyType_Type,          \
         &PyCell_Type
 
 /* Calls `original`, a destructor that uses the trashcan, from the one that has taken

@@ -116,7 +116,8 @@ hook_destructors(void)
     }
 }
 
-/* Types that were made meanwhile may have inherited ours: it goes on passing through. */
+/* Types that were made meanwhile may have inherited ours: it goes on passing through.
+ */
 static void
 unhook_destructors(void)
 {

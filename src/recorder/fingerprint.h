@@ -13,8 +13,9 @@
 #include "recorder/capture_types.h"
 
 /* What one value may cost, in items looked at (2 ns or so; writing one costs as much as
- * FILM_WRITTEN_ITEM, a record besides FILM_WRITTEN_RECORD): a fingerprint at most FILM_FINGERPRINT_ITEMS, all fingerprints,
- * records and places together FILM_LOOK_ITEMS. */
+ * FILM_WRITTEN_ITEM, a record besides FILM_WRITTEN_RECORD): a fingerprint at most
+ * FILM_FINGERPRINT_ITEMS, all fingerprints, records and places together
+ * FILM_LOOK_ITEMS. */
 #define FILM_FINGERPRINT_ITEMS 8192
 #define FILM_LOOK_ITEMS 12288
 #define FILM_WRITTEN_ITEM 12

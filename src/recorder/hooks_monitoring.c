@@ -221,7 +221,7 @@ CALLBACK(on_line)
         return Py_NewRef(answer);
     }
     unit = film_frame_unit(frame, context->top->first);
-    if (FILM_UNLIKELY(film_observe_is_opened(context, unit))) {
+    if (FILM_UNLIKELY(film_observe_is_told(context, unit))) {
         return disable();
     }
     if (FILM_UNLIKELY(!film_observe_line(context, frame, unit)) &&

@@ -134,6 +134,12 @@ film_observe_point(film_context *context, const film_frame *frame, uint32_t unit
         entry->fresh = false;
         return true;
     }
+    if (FILM_UNLIKELY((entry->plan->flags[unit] & FILM_PLACE_QUIET) != 0)) {
+        bool written = film_observe_line(context, frame, unit); /* its event is off */
+
+        entry->fresh = false;
+        return written;
+    }
     return reach(context, entry, frame, unit, &next) &&
            begin_region(context, entry, frame, next);
 }
@@ -345,6 +351,11 @@ film_observe_leave(film_context *context, const film_frame *frame, PyObject *val
     film_stack_entry *entry = context->top;
     uint32_t unit = film_frame_unit(frame, entry->first);
 
+    if ((entry->region == NULL || entry->region->quiet_ahead) &&
+        entry->plan->quiet[unit] != 0 &&
+        !film_observe_line(context, frame, entry->plan->quiet[unit] - 1u)) {
+        return false;
+    }
     if (!tell_inside(context, entry, frame, unit, false)) {
         return false;
     }

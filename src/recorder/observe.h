@@ -82,14 +82,16 @@ film_observe_leaving(film_context *context, const film_frame *frame, PyObject *v
     return true;
 }
 
-/* The event of a line that was told with the call: it need not come again. */
+/* The event of a line that is told with the call or the return: it need not come. */
 static inline bool
-film_observe_is_opened(const film_context *context, uint32_t unit)
+film_observe_is_told(const film_context *context, uint32_t unit)
 {
     const film_stack_entry *entry = context->top;
+    const film_region *region = entry->region;
 
-    return entry->region != NULL && entry->region->place == unit &&
-           entry->plan->opening == unit;
+    return region != NULL &&
+           ((region->place == unit && entry->plan->opening == unit) ||
+            (region->quiet_ahead && (entry->plan->flags[unit] & FILM_PLACE_QUIET) != 0));
 }
 
 /* True when a point may come before the next line: 3.11 needs opcode events. */

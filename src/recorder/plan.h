@@ -177,6 +177,7 @@ typedef struct film_region {
     /* What may change the touches; more than FILM_REGION_CHANGES or within a loop:
      * change_count is UINT8_MAX and all touches are looked at. */
     uint8_t change_count;
+    bool quiet_ahead;              /* one of its stops is QUIET and no point */
     film_exit *stops;              /* most likely first */
     struct film_region *stop_next; /* of the first of them */
     film_exit *inner;              /* returns and yields first */
@@ -193,8 +194,10 @@ enum film_place_flags {
     FILM_PLACE_POINT = 2,    /* an observation point */
     FILM_PLACE_START = 4,    /* RESUME of a call */
     FILM_PLACE_RESUME = 8,   /* any other RESUME */
-    FILM_PLACE_ON_STACK = 16 /* an attribute store whose value could not be read back:
-                                set at run time, a wish for the next plan */
+    FILM_PLACE_ON_STACK = 16, /* an attribute store whose value could not be read back:
+                                 set at run time, a wish for the next plan */
+    FILM_PLACE_QUIET = 32     /* a line begins here that does nothing but return: it is
+                                 told with the return, and its event is turned off */
 };
 
 typedef struct film_plan {
@@ -206,11 +209,13 @@ typedef struct film_plan {
     uint16_t *owner;     /* by place: the instruction a cache entry belongs to */
     uint16_t *handler;   /* by place: where an exception raised here goes + 1; 0: out */
     uint8_t *flags;      /* by place: film_place_flags */
+    uint16_t *quiet;     /* by place of a return: where its QUIET line begins + 1; 0: it
+                            is in none */
     uint16_t *arguments; /* slots of the arguments, in order; some | IN_CELL */
     uint16_t argument_count;
     uint16_t free_count, shared_count;
-    uint16_t *free_slots; /* slots of the variables of outer functions; behind them
-                             those of its own that inner ones may share */
+    uint16_t *free_slots;    /* slots of the variables of outer functions; behind them
+                                those of its own that inner ones may share */
     uint16_t opening;        /* the place of the line that follows every start at once and
                                 is reached in no other way: told with the call, and its
                                 event is turned off; NO_PLACE: there is none */
@@ -247,6 +252,7 @@ typedef struct film_plan_wishes {
     film_values_scope scope;
     bool names_on_stack;      /* its names go to a mapping that is no dict */
     bool every_place;         /* it was seen to go where no plan leads */
+    bool line_times;          /* every line has a time of its own */
     const film_plan *earlier; /* its places marked ON_STACK; NULL: none */
 } film_plan_wishes;
 

@@ -5,11 +5,16 @@
  *
  * How many items an instruction takes and gives is not known, only the difference. So
  * an item's origin is forgotten when the stack falls to it, or when an instruction that
- * leaves a result may have put that in its place (all without FILM_OP_LEAVES).
+ * leaves a result may have put that in its place (all without FILM_OP_LEAVES). Where
+ * two ways meet (`a if c else b`), what they have put at one place differs: that has no
+ * origin from there on, and what lies behind is visited again.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/plan_bytecode.h"
 
 #include "base/alloc.h"
+
+/* How many items are compared where two ways meet. */
+#define MEETING_ITEMS 64u
 
 /* The stack before one instruction that is still to be visited. */
 typedef struct pending {
@@ -30,7 +35,8 @@ add_work(stack_walk *walk, uint32_t index, int32_t depth, uint32_t items)
 {
     pending *grown;
 
-    if (walk->bytecode->instructions[index].depth >= 0 || walk->failed) {
+    if (walk->failed || (walk->bytecode->instructions[index].depth >= 0 &&
+                         walk->bytecode->instructions[index].items == items)) {
         return;
     }
     grown = film_grow(walk->work, &walk->work_capacity, walk->work_count + 1,
@@ -112,6 +118,41 @@ swap(stack_walk *walk, uint32_t items, int32_t top, int32_t other)
         list = push_item(walk, list, item.position, item.origin);
     }
     return lower == FILM_NONE ? list : push_item(walk, list, top, lower);
+}
+
+/* The items that both lists have; `one` itself when it loses none. */
+static uint32_t
+meet(stack_walk *walk, uint32_t one, uint32_t other)
+{
+    const film_bytecode *bytecode = walk->bytecode;
+    uint32_t kept[MEETING_ITEMS], count = 0, list;
+    bool lost = false;
+
+    for (list = one; list != 0 && list != other; list = bytecode->items[list].next) {
+        other = cut(bytecode, other, bytecode->items[list].position + 1);
+        if (list == other) {
+            break;
+        }
+        if (count == MEETING_ITEMS) {
+            return 0; /* that many are no program's: nothing is known */
+        }
+        if (origin_at(bytecode, other, bytecode->items[list].position) ==
+            bytecode->items[list].origin) {
+            kept[count++] = list;
+        }
+        else {
+            lost = true;
+        }
+    }
+    if (!lost) {
+        return one;
+    }
+    while (count > 0) {
+        film_stack_item item = bytecode->items[kept[--count]];
+
+        list = push_item(walk, list, item.position, item.origin);
+    }
+    return list;
 }
 
 /* True when the value at `position` is what LOAD_FAST_AND_CLEAR took from `slot`. */
@@ -203,11 +244,12 @@ visit(stack_walk *walk, pending at)
     film_bytecode *bytecode = walk->bytecode;
     film_instruction *here = &bytecode->instructions[at.index];
     uint32_t next[2] = {FILM_NONE, here->jump};
+    bool again = here->depth >= 0;
 
     here->depth = at.depth;
     here->items = at.items;
     if (here->handler != FILM_NONE &&
-        !bytecode->instructions[here->handler].is_queued) {
+        (again || !bytecode->instructions[here->handler].is_queued)) {
         bytecode->instructions[here->handler].is_queued = true;
         add_work(walk, here->handler, here->handler_stack + here->handler_pushes,
                  cut(bytecode, at.items, here->handler_stack));
@@ -241,9 +283,14 @@ film_bytecode_follow_stack(film_bytecode *bytecode, int entry_depth)
     add_work(&walk, 0, entry_depth, 0);
     while (walk.work_count != 0 && !walk.failed) {
         pending at = walk.work[--walk.work_count];
+        const film_instruction *to = &bytecode->instructions[at.index];
 
-        if (bytecode->instructions[at.index].depth >= 0) {
-            continue;
+        if (to->depth >= 0) {
+            at.depth = to->depth;
+            at.items = meet(&walk, to->items, at.items);
+            if (at.items == to->items) {
+                continue;
+            }
         }
         if (at.depth < 0 || at.depth > limit) {
             walk.failed = true; /* not a compiler's code */

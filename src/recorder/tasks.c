@@ -15,9 +15,9 @@
 #include "recorder/session.h"
 #include "recorder/text.h"
 
-#define NAME_BYTES 128u     /* of a name that are kept */
-#define FIRST_CAPACITY 64u  /* a power of two */
-#define MOST_NESTED 16u     /* tasks within tasks: eager ones, nested loops */
+#define NAME_BYTES 128u    /* of a name that are kept */
+#define FIRST_CAPACITY 64u /* a power of two */
+#define MOST_NESTED 16u    /* tasks within tasks: eager ones, nested loops */
 #define ASYNC_FLAGS (CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE)
 
 typedef struct known_task {
@@ -114,14 +114,15 @@ find_layout(PyObject *task)
     of = (PyTypeObject *)type;
     get_coro = PyDict_GetItemString(of->tp_dict, "_coro");
     get_name = PyDict_GetItemString(of->tp_dict, "get_name");
-    if (get_coro == NULL || !Py_IS_TYPE(get_coro, &PyGetSetDescr_Type) || get_name == NULL ||
-        !Py_IS_TYPE(get_name, &PyMethodDescr_Type)) {
+    if (get_coro == NULL || !Py_IS_TYPE(get_coro, &PyGetSetDescr_Type) ||
+        get_name == NULL || !Py_IS_TYPE(get_name, &PyMethodDescr_Type)) {
         PyErr_Clear();
         return;
     }
     layout.type = of;
     layout.coroutine = find_word(
-        task, of, Py_TYPE(get_coro)->tp_descr_get(get_coro, task, (PyObject *)Py_TYPE(task)));
+        task, of,
+        Py_TYPE(get_coro)->tp_descr_get(get_coro, task, (PyObject *)Py_TYPE(task)));
     layout.name = find_word(task, of, PyObject_CallOneArg(get_name, task));
     PyErr_Clear();
 }

@@ -61,10 +61,10 @@ typedef struct film_context {
                                caller; NULL once that caller went on */
     uint32_t returned_unit; /* where that caller stands */
     uint32_t pending_count, pending_room;
-    film_pending *pendings; /* owned */
+    film_pending *pendings;        /* owned */
     struct film_held_tasks *tasks; /* owned; tasks.h; NULL: none was met */
-    uint64_t stack_token;   /* the token `stack_id` was drawn for */
-    uint32_t stack_id;      /* names this stack in objects.c; 0: none yet */
+    uint64_t stack_token;          /* the token `stack_id` was drawn for */
+    uint32_t stack_id;             /* names this stack in objects.c; 0: none yet */
 } film_context;
 
 /* initial-exec: one load, no call. The struct is small, so that it fits the room glibc

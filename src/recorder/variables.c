@@ -200,9 +200,11 @@ film_touch_resolve(film_stack_entry *entry, const film_frame *frame, film_touch 
                                 .owner = owner,
                                 .name = touch->step[index].name};
         value = film_attribute_read(&touch->step[index], owner, &kept);
-        if (value == NULL && !touch->method && kept != FILM_KEPT_VIA) {
+        if (value == NULL && !touch->method) {
             holder->kind = FILM_HOLDER_NONE;
-            value = film_attribute_of_class(owner, touch->step[index].name);
+            value = kept == FILM_KEPT_VIA
+                        ? film_attribute_kept(owner, touch->step[index].name)
+                        : film_attribute_of_class(owner, touch->step[index].name);
         }
     }
     return value;

@@ -162,18 +162,36 @@ count_rows(const film_screen *screen, int width)
     return count;
 }
 
+size_t
+film_screen_marked_row(const film_screen *screen)
+{
+    film_text rest = {(const char *)screen->popup.data, screen->popup.length};
+
+    for (size_t i = 0; rest.length > 0; i++) {
+        film_text row = next_row(screen, &rest, screen->columns - 4);
+        if (row.length > 0 && row.data[0] == '>') {
+            return i;
+        }
+    }
+    return 0;
+}
+
 /* Only as many rows as it needs: what is above stays in sight. */
 void
 film_screen_draw_popup(film_screen *screen)
 {
     film_text rest = {(const char *)screen->popup.data, screen->popup.length};
-    int most = screen->rows - 5, width = screen->columns - 4, row;
+    int most = screen->popup_is_full ? screen->rows - 5 : screen->rows * 3 / 5;
+    int width = screen->columns - 4, row;
     size_t number = 0, top;
 
     screen->popup_lines = count_rows(screen, width);
     screen->popup_rows =
         screen->popup_lines < (size_t)most ? screen->popup_lines : (size_t)most;
     row = screen->rows - 3 - (int)screen->popup_rows;
+    if (screen->popup_at >= screen->popup_top + screen->popup_rows) {
+        screen->popup_top = screen->popup_at - screen->popup_rows / 2;
+    }
     top = screen->popup_top;
     film_draw_ruler(screen, row - 1, 0, screen->columns,
                     "up, down, page keys; Enter goes to a moment; q closes");

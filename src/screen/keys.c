@@ -151,6 +151,7 @@ show_help(film_screen *screen)
     film_words_help(&text, (size_t)(screen->columns > 60 ? screen->columns - 4 : 56));
     if (!text.failed) {
         film_screen_show(screen, (const char *)text.data, text.length);
+        screen->popup_is_full = true;
     }
     film_buffer_reset(&text);
 }
@@ -163,7 +164,7 @@ run_word(film_screen *screen, const film_word_info *word, const char *key)
     case FILM_WORD_ITEMS:
     case FILM_WORD_WRITE:
     case FILM_WORD_RWRITE:
-    case FILM_WORD_HISTORY:
+    case FILM_WORD_WRITES:
     case FILM_WORD_ORIGIN:
     case FILM_WORD_WATCH:
         about_pick(screen, word);
@@ -209,7 +210,7 @@ go_to_row(film_screen *screen)
     size_t digits;
 
     film_screen_popup_line(screen, row, sizeof(row));
-    at += strspn(at, " ");
+    at += strspn(at, " >");
     digits = strspn(at, "0123456789:");
     if (memchr(at, ':', digits) == NULL || digits > 40) {
         return false;

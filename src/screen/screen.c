@@ -37,7 +37,9 @@ film_screen_show(film_screen *screen, const char *text, size_t length)
     if (screen->popup.failed) {
         film_buffer_reset(&screen->popup);
     }
-    screen->popup_top = screen->popup_at = 0;
+    screen->popup_top = 0;
+    screen->popup_at = film_screen_marked_row(screen);
+    screen->popup_is_full = false;
 }
 
 /* One line is a message, more lie over the panes. */
@@ -290,11 +292,13 @@ take_keys(film_screen *screen)
         if (kind == KEY_CODE_YES && key == KEY_RESIZE) {
             film_screen_layout(screen);
             screen->top = 0;
+            film_screen_scroll(screen);
             clearok(curscr, TRUE);
             continue;
         }
         screen->interrupts = 0;
         film_screen_key(screen, key, kind == KEY_CODE_YES);
+        film_screen_scroll(screen);
     }
 }
 
@@ -314,6 +318,7 @@ loop(film_screen *screen)
         if (ready == 0 && screen->step->live) {
             film_step_refresh(screen->step);
             film_screen_look(screen);
+            film_screen_scroll(screen);
         }
     }
 }
@@ -374,6 +379,7 @@ run_on(film_screen *screen)
     step->working = working;
     step->working_context = screen;
     film_screen_look(screen);
+    film_screen_scroll(screen);
     loop(screen);
     endwin();
     step->quiet = false;

@@ -67,6 +67,7 @@ typedef struct film_screen {
     film_buffer popup;              /* text over the panes; length 0: none */
     size_t popup_top, popup_at;     /* first row shown, the row that keys are about */
     size_t popup_lines, popup_rows; /* of the text, and of them shown at a time */
+    bool popup_is_full;             /* it may take all rows */
     film_prompt prompt;
     int interrupts; /* Ctrl-C in a row */
     bool quit;
@@ -117,6 +118,11 @@ film_screen_draw_source(film_screen *screen);
 uint64_t
 film_screen_cursor(const film_screen *screen);
 
+/* So that the line under the cursor is shown. After each key, not when drawing: what is
+ * seen then does not depend on how many keys came between two drawings. */
+void
+film_screen_scroll(film_screen *screen);
+
 void
 film_screen_move_cursor(film_screen *screen, int64_t by);
 
@@ -146,6 +152,10 @@ film_screen_draw_message(film_screen *screen);
 
 void
 film_screen_draw_popup(film_screen *screen);
+
+/* The row that begins with >; 0: none does. */
+size_t
+film_screen_marked_row(const film_screen *screen);
 
 /* The row that keys are about. */
 void

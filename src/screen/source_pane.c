@@ -44,6 +44,20 @@ scroll_to(film_screen *screen, uint64_t line, uint64_t count)
 }
 
 void
+film_screen_scroll(film_screen *screen)
+{
+    const film_source_lines *source =
+        screen->file[0] == '\0' || screen->too_small
+            ? NULL
+            : film_sources_get(&screen->step->sources, screen->step->reader,
+                               screen->file);
+
+    if (source != NULL) {
+        scroll_to(screen, film_screen_cursor(screen), source->count);
+    }
+}
+
+void
 film_screen_move_cursor(film_screen *screen, int64_t by)
 {
     const film_source_lines *source =
@@ -55,6 +69,23 @@ film_screen_move_cursor(film_screen *screen, int64_t by)
         line = line < 1 ? 1 : line > count ? count : line;
         screen->cursor = (uint64_t)line;
     }
+}
+
+/* Whether it is what the last line wrote. */
+static bool
+is_new(const film_screen *screen, const char *name, const char *wrote)
+{
+    const film_json *json = &screen->step->moment;
+    const film_json_node *locals = film_json_get(json, film_json_root(json), "locals");
+
+    for (const film_json_node *item = film_json_first(json, locals); item != NULL;
+         item = film_json_next(json, item)) {
+        if (strcmp(film_step_text(json, item, "name"), name) == 0) {
+            return film_json_is(film_json_get(json, item, "changed"), FILM_JSON_TRUE) &&
+                   strcmp(film_step_text(json, item, "wrote"), wrote) == 0;
+        }
+    }
+    return false;
 }
 
 /* "x = 1, y = 2" of a line. */
@@ -72,20 +103,22 @@ draw_values(const film_screen *screen, int row, int column, uint64_t line)
     for (const film_json_node *item = film_json_first(json, list); item != NULL;
          item = film_json_next(json, item)) {
         const film_json_node *value = film_json_get(json, item, "value");
+        const char *name = film_step_text(json, item, "name");
+        film_look look;
         if (film_step_number(json, item, "line") != line) {
             continue;
         }
+        look = is_new(screen, name, film_step_text(json, item, "m")) ? FILM_LOOK_NEW
+                                                                     : FILM_LOOK_VALUE;
         column +=
             film_draw_words(screen, row, column, end - column, before, FILM_LOOK_VALUE);
-        column += film_draw_words(screen, row, column, end - column,
-                                  film_step_text(json, item, "name"), FILM_LOOK_VALUE);
-        column +=
-            film_draw_words(screen, row, column, end - column, " = ", FILM_LOOK_VALUE);
+        column += film_draw_words(screen, row, column, end - column, name, look);
+        column += film_draw_words(screen, row, column, end - column, " = ", look);
         column += film_draw_words(screen, row, column, end - column,
                                   film_json_is(value, FILM_JSON_OBJECT)
                                       ? film_step_text(json, value, "text")
                                       : "deleted",
-                                  FILM_LOOK_VALUE);
+                                  look);
         before = ", ";
     }
 }
@@ -151,7 +184,6 @@ film_screen_draw_source(film_screen *screen)
         draw_note(screen, source == NULL ? "memory ran out" : note);
         return;
     }
-    scroll_to(screen, film_screen_cursor(screen), source->count);
     for (int i = 0; i < screen->source.rows; i++) {
         uint64_t line = screen->top + (uint64_t)i;
         if (line <= source->count) {

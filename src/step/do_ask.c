@@ -10,6 +10,8 @@
 #include "step/paragraph.h"
 
 #define MOST_TOLD 10000u
+#define MOST_AROUND 1000u
+#define AROUND 40u
 #define TOLD 100u
 #define ORIGIN_DEPTH 3u
 
@@ -94,6 +96,108 @@ film_step_do_history(film_step *step, const film_word_info *word, const char *ar
                            "the first %u; history %.*s %" PRIu64 " tells more\n",
                            list->count, (int)length, arguments, limit * 10);
     }
+}
+
+/* --- writes around a moment --- */
+
+/* A local is looked for in every call of its function: "function:x". */
+static void
+qualify(film_step *step, const char *name, size_t length, film_buffer *to)
+{
+    const film_json *json = &step->moment;
+    const film_json_node *locals = film_json_get(json, film_json_root(json), "locals");
+    size_t index;
+    const film_json_node *frame = film_step_frame(step, &index);
+
+    for (const film_json_node *item = film_json_first(json, locals); item != NULL;
+         item = film_json_next(json, item)) {
+        const char *known = film_step_text(json, item, "name");
+        if (strlen(known) == length && memcmp(known, name, length) == 0 &&
+            strcmp(film_step_text(json, item, "scope"), "local") == 0) {
+            film_buffer_append_text(to, film_step_text(json, frame, "function"));
+            film_buffer_put_byte(to, ':');
+        }
+    }
+    film_buffer_append(to, name, length);
+}
+
+static bool
+ask_writes(film_step *step, const film_buffer *variable, bool back, uint64_t limit)
+{
+    film_step_begin(step, "writes");
+    film_step_add_text(step, "variable", (const char *)variable->data,
+                       variable->length);
+    film_step_add_raw(step, "back", back ? "true" : "false", back ? 4 : 5);
+    return film_step_ask_list(step, "writes", limit);
+}
+
+/* Those of the reply, oldest first; `reversed`: they are told newest first, and the
+ * newest is marked. */
+static size_t
+put_writes(film_step *step, bool reversed)
+{
+    const film_json *json = &step->reply;
+    const film_json_node *list = film_json_get(json, film_json_root(json), "writes");
+    const film_json_node *items[MOST_AROUND];
+    size_t count = 0;
+
+    for (const film_json_node *item = film_json_first(json, list);
+         item != NULL && count < MOST_AROUND; item = film_json_next(json, item)) {
+        items[count++] = item;
+    }
+    for (size_t i = 0; i < count; i++) {
+        bool mark = reversed && i + 1 == count;
+        film_output_text(&step->out, mark ? "> " : "  ");
+        film_step_put_write(step, json, items[reversed ? count - 1 - i : i]);
+    }
+    return count;
+}
+
+/* {"before": [the last one first], "behind": [...]} of the reply and what was kept. */
+static void
+join_writes(film_step *step, film_buffer *before)
+{
+    const film_json *json = &step->reply;
+    const film_json_node *list = film_json_get(json, film_json_root(json), "writes");
+
+    film_buffer_append_text(before, ", \"behind\": ");
+    film_json_copy(json, list, before);
+    film_buffer_append_text(before, "}");
+    film_buffer_clear(&step->answer);
+    film_buffer_append(&step->answer, before->data, before->length);
+}
+
+void
+film_step_do_writes(film_step *step, const film_word_info *word, const char *arguments)
+{
+    film_buffer variable = {0}, before = {0};
+    const film_json *json = &step->reply;
+    uint64_t limit;
+    size_t length, count;
+
+    (void)word;
+    if (!split_number(step, arguments, &length, AROUND, &limit) ||
+        !film_step_look(step)) {
+        return;
+    }
+    limit = limit == 0 || limit > MOST_AROUND ? MOST_AROUND : limit;
+    qualify(step, arguments, length, &variable);
+    if (ask_writes(step, &variable, true, limit)) {
+        count = put_writes(step, true);
+        film_buffer_append_text(&before, "{\"before\": ");
+        film_json_copy(json, film_json_get(json, film_json_root(json), "writes"),
+                       &before);
+        if (ask_writes(step, &variable, false, limit)) {
+            count += put_writes(step, false);
+            join_writes(step, &before);
+            if (count == 0) {
+                film_output_text(&step->out, "no write of it was recorded\n");
+                step->failed = true;
+            }
+        }
+    }
+    film_buffer_reset(&variable);
+    film_buffer_reset(&before);
 }
 
 /* --- origin --- */

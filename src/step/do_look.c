@@ -50,9 +50,12 @@ film_step_do_frame(film_step *step, const film_word_info *word, const char *argu
         item = film_json_next(json, item);
     }
     if (item == NULL) {
-        (void)film_step_fail(step, word->word == FILM_WORD_FRAME
-                                       ? "there is no such frame; where lists them"
-                                       : "this is the outermost frame");
+        bool more = film_step_number(json, film_json_root(json), "depth") > at;
+        (void)film_step_fail(step, "%s",
+                             more ? "so far out frames are not looked at"
+                             : word->word == FILM_WORD_FRAME
+                                 ? "there is no such frame; where lists them"
+                                 : "this is the outermost frame");
         return;
     }
     step->frame = at == 0 ? 0 : film_step_number(json, item, "frame");

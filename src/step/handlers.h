@@ -125,6 +125,8 @@ film_step_do_info(film_step *step, const film_word_info *word, const char *argum
 void
 film_step_do_last(film_step *step, const film_word_info *word, const char *arguments);
 void
+film_step_do_writes(film_step *step, const film_word_info *word, const char *arguments);
+void
 film_step_do_history(film_step *step, const film_word_info *word,
                      const char *arguments);
 void

@@ -241,6 +241,15 @@ film_step_put_frame(film_step *step, const film_json *json, const film_json_node
     film_output_byte(&step->out, '\n');
 }
 
+/* "function:x" is x: the function is told before it. */
+static const char *
+bare_name(const char *name)
+{
+    size_t plain = strcspn(name, "[:\"'");
+
+    return name[plain] == ':' ? name + plain + 1 : name;
+}
+
 void
 film_step_put_write(film_step *step, const film_json *json, const film_json_node *write)
 {
@@ -249,7 +258,7 @@ film_step_put_write(film_step *step, const film_json *json, const film_json_node
     film_output_text(&step->out, "  ");
     put_text(&step->out, film_step_text(json, write, "function"));
     film_output_text(&step->out, "  ");
-    put_text(&step->out, film_step_text(json, write, "name"));
+    put_text(&step->out, bare_name(film_step_text(json, write, "name")));
     film_output_text(&step->out, " = ");
     put_value(&step->out, json, film_json_get(json, write, "value"));
     if (film_json_is(film_json_get(json, write, "argument"), FILM_JSON_TRUE)) {

@@ -93,6 +93,7 @@ static const film_step_handler the_handlers[] = {
     [FILM_WORD_INFO] = film_step_do_info,
     [FILM_WORD_LAST] = film_step_do_last,
     [FILM_WORD_NEXT_WRITE] = film_step_do_last,
+    [FILM_WORD_WRITES] = film_step_do_writes,
     [FILM_WORD_HISTORY] = film_step_do_history,
     [FILM_WORD_ORIGIN] = film_step_do_origin,
     [FILM_WORD_HITS] = film_step_do_hits,

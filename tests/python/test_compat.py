@@ -1,11 +1,12 @@
 """Recordings of every released format version, which all later readers must read.
 
-tests/compat/VERSION.film was written by that version; VERSION.jsonl is what `dump` said
-of it then. Keys may be added to an event, none may change its meaning.
+tests/compat/VERSION.film was written by that version; VERSION.jsonl (or .jsonl.gz) is what
+`dump` said of it then. Keys may be added to an event, none may change its meaning.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 import subprocess
@@ -19,12 +20,19 @@ FILMS = sorted((Path(__file__).parent.parent / "compat").glob("*.film"))
 
 
 def test_there_is_a_recording_of_every_version() -> None:
-    assert [film.stem for film in FILMS] == ["1.0", "1.1"]
+    assert [film.stem for film in FILMS] == ["1.0", "1.1", "1.2"]
+
+
+def dumped(film: Path) -> list[str]:
+    packed = film.with_suffix(".jsonl.gz")
+    if packed.exists():
+        return gzip.decompress(packed.read_bytes()).decode().splitlines()
+    return film.with_suffix(".jsonl").read_text().splitlines()
 
 
 @pytest.mark.parametrize("film", FILMS, ids=lambda film: film.stem)
 def test_old_recordings_read_as_they_did(film: Path) -> None:
-    expected = [json.loads(line) for line in film.with_suffix(".jsonl").open()]
+    expected = [json.loads(line) for line in dumped(film)]
     answer = subprocess.run([PROGRAM, "dump", film], capture_output=True, check=True)
     events = [json.loads(line) for line in answer.stdout.splitlines()]
     assert len(events) == len(expected)
@@ -50,3 +58,27 @@ def test_a_newer_major_is_refused_with_a_sentence(film: Path, tmp_path: Path) ->
     minor = film.stem.partition(".")[2]
     assert f"99.{minor}" in answer.stderr and "newer filmstrip" in answer.stderr
     assert answer.stderr.count("\n") == 1
+
+
+def test_moments_of_1_2() -> None:
+    """What 1.2 brought: variables at the start of a chunk, cells, what a comprehension
+    hid, tasks."""
+    import filmstrip
+
+    film = filmstrip.open(FILMS[[one.stem for one in FILMS].index("1.2")])
+    try:
+        # The frame of long() is told by the second chunk's keyframe; inner calls write.
+        moment = film.at(event=16_997)
+        shown = {frame.function: frame.locals for frame in moment.stack}
+        outer, inner = shown["__main__.long"], shown["__main__.long.<locals>.step"]
+        assert outer["turns"].text == "2600"
+        assert outer["done"].text == inner["done"].text == "2402"
+        closure = film.at(hit=("golden.py", 8, 5))  # add(10): outer has ended
+        assert closure.locals["total"].text == "6"
+        assert closure.next().locals["total"].text == "16"
+        assert film.at(hit=("golden.py", 18, 1)).locals["k"].text == "7"
+        names = [film.at(hit=("golden.py", 41, n)).task["name"] for n in (1, 2)]
+        assert names == ["fetch a", "fetch b"]
+        assert film.at(event=16_997).task is None
+    finally:
+        film.close()

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from conftest import clean_environment, run_python, wait_asleep
+from conftest import clean_environment, dump_events, run_python, wait_asleep
 
 # Prints everything a program can know about how it was started.
 LOOK = """
@@ -436,3 +436,27 @@ def test_progress_line_on_a_terminal(runner):
     assert status == 0
     assert b"no children" in output
     assert b"recording: " in output and b" events" in output
+
+
+def test_all_begins_with_the_program(runner):
+    """Of the calls that our own start makes none is in the film."""
+    result = runner.record("def f(): pass\nf()\n", options=["--all"])
+    events = dump_events(result.film)
+    # It begins within the import that starts us: what ends first is that.
+    first = next(i for i, e in enumerate(events) if e["kind"] == "call")
+    assert any(e["kind"] == "return" for e in events[:first]), events[:5]
+
+
+def test_a_refused_start_leaves_the_environment_alone(runner):
+    result = runner.plain(
+        """
+        import os, filmstrip
+        before = dict(os.environ)
+        open("there.film", "w").close()
+        try: filmstrip.start("there.film")
+        except OSError: print(dict(os.environ) == before)
+        try: filmstrip.start("other.film", level="values", tick_ns=-5)
+        except (ValueError, OverflowError): print(dict(os.environ) == before)
+        """
+    )
+    assert (result.rc, result.stdout) == (0, "True\nTrue\n"), result.stderr

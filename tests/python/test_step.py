@@ -85,6 +85,49 @@ def test_finish_goes_to_the_caller_and_rfinish_to_its_call(shop):
     assert place(shop, "b take", "c", "n", "rfinish") == "shop.py:22"
 
 
+LONG = """\
+def turn(n):
+    x = n * 2
+    return x
+
+def work(count):
+    total = 0
+    for n in range(count):
+        total += turn(n)
+    return total
+
+def main():
+    before = 1
+    result = work(10_000)
+    after = result + before
+    return after
+
+main()
+"""
+
+
+def test_over_a_call_of_many_chunks(tmp_path):
+    """The frame stays the one that was meant, and what was written long ago is old."""
+    film = record(tmp_path, LONG, "long.py")
+    answers = step(film, "until long.py:13", "n", "rn", "s", "finish", "rwrite before")
+    assert places(answers) == [
+        *("long.py:13", "long.py:14", "long.py:13", "long.py:6", "long.py:14"),
+        "long.py:12",
+    ]
+    assert "* before = 1" in answers.paragraphs[0]
+    assert "* result = 99990000" in answers.paragraphs[1]
+    assert "* before" not in answers.paragraphs[1]
+    hits = step(
+        film, "hits long.py:8 n if n % 2000 == 0", "b turn hit 7000", "c", "p n"
+    )
+    assert hits.paragraphs[0].splitlines()[-1] == "5 hits"
+    assert hits.paragraphs[3] == "6999"
+    moves = step(
+        film, "end", *["rwrite work:total"] * 2, "p total", "n 9999", "rn 9999"
+    )
+    assert moves.paragraphs[3] == "99970002"
+
+
 def test_return_and_call(shop):
     answers = step(shop, "b Till.put", "c", "return", "call")
     assert "returns 50" in answers.paragraphs[2]
@@ -294,6 +337,19 @@ def test_history(shop):
     assert values == ["'apple'", "'pear'", "'pear'"]
     assert "tells more" in answers.paragraphs[1]
     assert answers.rc == 1
+
+
+def test_writes_around_a_moment(shop):
+    answers = step(
+        shop, "hit shop.py:27 2", "writes item", "writes item 1", "writes nothing"
+    )
+    lines = answers.paragraphs[1].splitlines()
+    assert [line[0] for line in lines] == [" ", ">", " "]
+    assert [line.rsplit(" = ")[-1] for line in lines] == ["'apple'", "'pear'", "'pear'"]
+    assert len(answers.paragraphs[2].splitlines()) == 2
+    assert answers.rc == 1
+    found = step(shop, "hit shop.py:27 2", "writes item", options=("--json",)).objects
+    assert [len(found[1]["before"]), len(found[1]["behind"])] == [2, 1]
 
 
 def test_origin(shop):

@@ -5,19 +5,25 @@ look at what changed)."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pathlib
+import pty
+import random
 import re
+import select
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable, Iterator
 
 import pytest
 
 from conftest import PROGRAM as PATH
-from conftest import clean_environment
+from conftest import ROOT, clean_environment
 from step_stories import SHOP, THREADS, record, record_dying
 from terminals import Terminal, need_tmux
 
@@ -65,7 +71,7 @@ SCENES: list[tuple[str, list[str]]] = [
     ("the first line", []),
     ("into sell, line by line", ["/", *"fn:sell", "Enter", ".", ".", ".", ".", "."]),
     ("a breakpoint, a pick", ["k", "b", "Tab", "Tab", "Tab"]),
-    ("its history", ["v"]),
+    ("its writes around here", ["v"]),
     ("the exception", ["q", "x"]),
     ("the caller", ["h"]),
     ("where a value came from", [":", *"origin items 1", "Enter"]),
@@ -79,7 +85,7 @@ def normal(screen: str) -> str:
     """Without what differs from run to run: times, numbers of events and objects."""
     text = re.sub(r"[━─◆]+ [\d.]+ s of [\d.]+ s, \d+ %", "<bar>", screen)
     text = re.sub(r"event \d+:\d+ ", "event <m> ", text)
-    text = re.sub(r"^(  +)\d+:\d+ +", r"\1<m> ", text, flags=re.MULTILINE)
+    text = re.sub(r"^(  [ >]*)\d+:\d+ +", r"\1<m> ", text, flags=re.MULTILINE)
     text = re.sub(r" at \d+:\d+$", " at <m>", text, flags=re.MULTILINE)
     text = re.sub(r"#\d+>", "#n>", text)
     return "\n".join(line.rstrip() for line in text.split("\n")).rstrip("\n")
@@ -242,7 +248,7 @@ def test_a_row_of_an_answer_leads_to_its_moment(terminal, shop):
     window = terminal()
     start(window, shop)
     window.run(":history sell:item")
-    window.see("sell:item = 'apple'", "q closes")
+    window.see("sell  item = 'apple'", "q closes")
     window.keys("j", "j", "Enter")
     at(window, 20)
     window.see("* item = 'pear'", "wrote item = 'pear'")
@@ -559,3 +565,91 @@ def test_a_long_search_can_be_given_up(terminal, tmp_path):
     window.see("interrupted at ")
     window.keys("j")
     window.see("▶")
+
+
+# --- any keys at all -------------------------------------------------------------------
+
+ASAN = ROOT / "build" / "asan" / "filmstrip"
+SPECIAL = [
+    b"\x1b[A",
+    b"\x1b[B",
+    b"\x1b[C",
+    b"\x1b[D",
+    b"\x1b[5~",
+    b"\x1b[6~",
+    b"\x1bOH",
+]
+SPECIAL += [
+    b"\x1bOF",
+    b"\t",
+    b"\x1b[Z",
+    b"\r",
+    b"\x7f",
+    b"\x0e",
+    b"\x10",
+    b"\x0c",
+    b"\x1b",
+]
+TYPED = [
+    b":p STOCK\r",
+    b":b take\r",
+    b":c\r",
+    b"/fn:put\r",
+    b":hits take item\r",
+    b":\xff\xfe",
+]
+TYPED += [
+    b":history sell:item\r",
+    "/\u65e5\u672c\r".encode(),
+    b":watch till.money\r",
+    b":undo\r",
+]
+
+
+def drive(program: pathlib.Path, film: pathlib.Path, seed: int) -> tuple[int, bytes]:
+    """Random keys and sizes on a pty; its status and all that it drew."""
+    chance = random.Random(seed)
+    plain = [bytes([key]) for key in range(0x21, 0x7F) if chr(key) != "q"]
+    environment = clean_environment(
+        TERM="xterm-256color", LC_ALL="C.UTF-8", ASAN_OPTIONS="detect_leaks=0"
+    )
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(program, [str(program), "step", str(film)], environment)
+    drawn = bytearray()
+
+    def read(seconds: float) -> bool:
+        while select.select([terminal], [], [], seconds)[0]:
+            try:
+                drawn.extend(os.read(terminal, 1 << 16))
+            except OSError:  # it has ended
+                return False
+        return True
+
+    read(5)
+    for _ in range(150):
+        if chance.random() < 0.05:
+            size = struct.pack(
+                "HHHH", chance.randrange(1, 60), chance.randrange(1, 220), 0, 0
+            )
+            fcntl.ioctl(terminal, termios.TIOCSWINSZ, size)
+        os.write(terminal, chance.choice(chance.choice([plain, plain, SPECIAL, TYPED])))
+        if not read(0.002):
+            break
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and read(0.05):
+        os.write(terminal, b"\x1b")
+        time.sleep(0.04)
+        os.write(terminal, b"q")
+    _, status = os.waitpid(pid, 0)
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(status), bytes(drawn)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_keys(shop, seed):
+    program = ASAN if ASAN.exists() else PATH
+    status, drawn = drive(program, shop, seed)
+    assert b"Sanitizer" not in drawn, drawn[-3000:]
+    assert status == 0, drawn[-3000:]

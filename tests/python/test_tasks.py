@@ -214,7 +214,9 @@ def test_dump_and_log_tell_switches(tmp_path: pathlib.Path) -> None:
         python(tmp_path, *run, "tasks.py")
         events = [
             json.loads(line)
-            for line in python(tmp_path, "-m", "filmstrip", "dump", "a.film").splitlines()
+            for line in python(
+                tmp_path, "-m", "filmstrip", "dump", "a.film"
+            ).splitlines()
         ]
         switches = [event for event in events if event["kind"] == "task"]
         assert {"twin", "turn", "own", "gone", "wrapper"} <= {

@@ -76,7 +76,7 @@ def texts(part):
 
 def test_every_value_of_a_ring_resolves(runner):
     result = runner.record(
-        PROGRAM, str(TURNS), options=["--level", "values", "--ring", "4M"], timeout=100
+        PROGRAM, str(TURNS), options=["--level", "values", "--ring", "4M"], timeout=250
     )
     assert (result.rc, result.stderr) == (0, "")
     info = json.loads(run_program("info", "--json", result.film).stdout)

@@ -779,4 +779,57 @@ TRAPS = {
         use()
         use()
         """,
+    "ways_that_meet": """
+        class Guard:
+            def __setattr__(self, name, value):
+                super().__setattr__(name, value)
+        def plus(n): return n + 1
+        def values(a, b):
+            g = Guard(); g.x = (a if plus(b) > 2 else plus(2))
+            g.x = plus(a) if b else a
+            g.x = a or plus(b)
+            g.x = (b and a) or plus(b)
+            return g
+        for a in (0, 3):
+            for b in (0, 1, 2): values(a, b)
+        def changes(c, l, m, d):
+            (l if c else m).append(5)
+            (l or m).append(6)
+            (c and l or m).append(7)
+            (l if c else m)[0] = 8
+            (d if c else {}).update(k=1)
+            [l, m][c].append(9)
+            for k in (l if c else m)[:1]: (m if c else l).append(k)
+            z = (l if c else m).pop() if l else m
+            return z
+        for c in (0, 1): changes(c, [1], [2], {}); changes(c, [], [2], {})
+        """,
+    "setattr_of_its_own": """
+        class Module:
+            def __init__(self):
+                self.items = []; self.table = {}
+            def __setattr__(self, name, value):
+                object.__setattr__(self, name, value)
+            def __getattr__(self, name):
+                raise AttributeError(name)
+            def add(self, x):
+                self.items.append(x)
+                self.table.update(x=x)
+                return self
+        class Slotted:
+            __slots__ = ("items", "n")
+            def __setattr__(self, name, value): object.__setattr__(self, name, value)
+            def add(self, x):
+                self.items.append(x)
+                return self
+        def use():
+            m = Module(); l = m.items; d = m.table
+            m.add(1).add(2)
+            m.items.append(3)
+            s = Slotted(); s.items = k = []
+            s.add(4)
+            s.items.append(5)
+            return l, d, k
+        use()
+        """,
 }

@@ -395,7 +395,9 @@ class Code:
         # Those that other frames may write, too, or that comprehensions hide.
         self.shared = [
             (slot, name)
-            for slot, name in enumerate(map(code._varname_from_oparg, range(self.locals)))
+            for slot, name in enumerate(
+                map(code._varname_from_oparg, range(self.locals))
+            )
             if name in (held | cleared) - NO_VARIABLES and not name.startswith(".")
         ]
 

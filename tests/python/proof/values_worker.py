@@ -90,12 +90,13 @@ def record(code, path, film, **options):
         filmstrip.stop()
 
 
-def take_truth(path, compiled, keep, states):
-    """What the program prints and raises, and its truth."""
+def take_truth(path, compiled, keep, states, alone=False):
+    """What the program prints and raises, and its truth. alone: it compiles no code of
+    its own under its name."""
     bare = execute(marshal.loads(compiled), path)
     truth = values_truth.make_truth(path, keep, states)
     code = marshal.loads(compiled)
-    truth.start(code)
+    truth.start(code if alone else None)
     try:
         under_truth = execute(code, path)
     finally:
@@ -120,7 +121,7 @@ def compare_with_film(path, film, compiled, bare, streams, states=True):
     return counts
 
 
-def compare_program(path, film, states=True, keep=True):
+def compare_program(path, film, states=True, keep=True, alone=False):
     with open(path, encoding="utf-8") as file:
         source = file.read()
     # Code that no run has touched is made from this for each.
@@ -129,7 +130,7 @@ def compare_program(path, film, states=True, keep=True):
     gc.collect()
     gc.disable()
     try:
-        bare, streams = take_truth(path, compiled, keep, states)
+        bare, streams = take_truth(path, compiled, keep, states, alone)
         return compare_with_film(path, film, compiled, bare, streams, states)
     finally:
         gc.enable()
@@ -159,7 +160,7 @@ def compare_seed(seed, folder, film):
         with open(path, "w", encoding="utf-8") as file:
             file.write(values_programs.generate(seed))
         if not truths:
-            counts = compare_program(path, film)
+            counts = compare_program(path, film, alone=True)
             os.unlink(path)
             return counts
         keep_truth(path, kept)
@@ -183,7 +184,7 @@ def keep_truth(path, kept):
     gc.collect()
     gc.disable()
     try:
-        bare, streams = take_truth(path, compiled, True, True)
+        bare, streams = take_truth(path, compiled, True, True, alone=True)
     finally:
         gc.enable()
     data = zlib.compress(marshal.dumps((compiled, source, bare, streams)), 1)
