@@ -171,6 +171,7 @@ NONSENSE = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", NONSENSE)
 def test_what_is_no_message(name: str, program: str | None) -> None:
     text, expected, words = NONSENSE[name]
@@ -184,6 +185,7 @@ def test_what_is_no_message(name: str, program: str | None) -> None:
         assert words in said["body"]["output"]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "body",
     [
@@ -223,6 +225,7 @@ gotoTargets goto restartFrame restart cancel filmstrip/reverseStepIn filmstrip/j
 filmstrip/reverseStepOut filmstrip/query setVariable nonsense""".split()
 
 
+@pytest.mark.once
 def test_requests_out_of_order(film: pathlib.Path, program: str | None) -> None:
     """Each is answered by a sentence until its time has come."""
     with Client(program=program) as client:
@@ -298,6 +301,7 @@ expression context text column targetId how variable event time_ns fraction n q 
 granularity singleThread requestId progressId""".split()
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("seed", range(4))
 def test_requests_with_anything_in_them(
     film: pathlib.Path, program: str | None, seed: int
@@ -325,6 +329,7 @@ def test_requests_with_anything_in_them(
         assert client.line() == 1
 
 
+@pytest.mark.once
 def test_bytes_one_by_one(film: pathlib.Path) -> None:
     with Client() as client:
         for byte in frame(b'{"type": "request", "seq": 1, "command": "initialize"}'):
@@ -335,6 +340,7 @@ def test_bytes_one_by_one(film: pathlib.Path) -> None:
         client.launch(film=str(film))
 
 
+@pytest.mark.once
 def test_a_client_that_goes_away_in_a_search(films: pathlib.Path) -> None:
     client = Client()
     client.launch_film(films / "long.film")
@@ -355,6 +361,7 @@ def test_a_client_that_goes_away_in_a_search(films: pathlib.Path) -> None:
 # --- recordings that are not whole ---
 
 
+@pytest.mark.once
 def test_damaged_recordings(film: pathlib.Path, tmp_path: pathlib.Path) -> None:
     """Sessions over recordings with bytes changed or missing: answers or sentences."""
     program = asan_program()
@@ -553,6 +560,7 @@ class Listening:
         return messages_of(text)
 
 
+@pytest.mark.once
 def test_a_port_wants_the_token(film: pathlib.Path) -> None:
     initialize = {"command": "initialize", "arguments": {"adapterID": "x"}}
     with Listening(os.fspath(film)) as server:
@@ -594,6 +602,7 @@ def test_a_client_that_says_nothing_is_sent_away(film: pathlib.Path) -> None:
         assert any(message.get("event") == "initialized" for message in said)
 
 
+@pytest.mark.once
 def test_a_port_that_is_taken(tmp_path: pathlib.Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

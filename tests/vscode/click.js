@@ -86,6 +86,14 @@ class Window {
     this.pictures = 0;
   }
 
+  // A file of the explorer, by a double click.
+  async open(name) {
+    const file = await until(`${name} in the explorer`, () => this.page.evaluateHandle((wanted) =>
+      [...document.querySelectorAll('.explorer-viewlet .monaco-list-row')]
+        .find((row) => row.textContent.trim() === wanted), name).then((one) => one.asElement()));
+    await file.click({ count: 2 });
+  }
+
   async picture(name) {
     await this.page.screenshot({
       path: path.join(WORK, `${String(++this.pictures).padStart(2, '0')}-${name}.png`) });
@@ -146,10 +154,7 @@ async function walk(window) {
   await window.picture('workbench');
 
   // A breakpoint in the Python file, by the keyboard.
-  const file = await until('market.py in the explorer', () => page.evaluateHandle(() =>
-    [...document.querySelectorAll('.explorer-viewlet .monaco-list-row')]
-      .find((row) => row.textContent.trim() === 'market.py')).then((one) => one.asElement()));
-  await file.click({ count: 2 });
+  await window.open('market.py');
   await page.waitForSelector('.monaco-editor .view-line');
   await sleep(500);
   await page.click('.monaco-editor .view-lines');
@@ -224,6 +229,27 @@ async function walk(window) {
   await window.click('debug-stop', 'disconnect').catch(() => {});
   await until('the end of the session', async () => (await page.$('.debug-toolbar .codicon-debug-step-back')) === null
     || await page.$eval('.debug-toolbar', (bar) => bar.offsetParent === null));
+
+  // A recording that is opened like a file: a page with a button.
+  await window.palette('View: Show Explorer', 'Show Explorer');
+  await window.open('market.film');
+  const button = await until('the page of the recording', async () => {
+    for (const frame of page.frames()) {
+      const found = await frame.$('#end').catch(() => null);
+      if (found) {
+        return found;
+      }
+    }
+    return null;
+  });
+  await window.picture('page');
+  await button.click();
+  await page.waitForSelector('.debug-toolbar .codicon-debug-step-back', { timeout: 60000 });
+  await until('the line where the program died', () => page.evaluate((wanted) =>
+    document.querySelector('.debug-top-stack-frame-line') !== null &&
+    document.getElementById('status.editor.selection').textContent.includes(wanted),
+  `Ln ${line('crash')},`));
+  await window.picture('end');
 }
 
 async function main() {
