@@ -397,6 +397,7 @@ learn_type(film_type *known, PyTypeObject *type)
         .version = type->tp_version_tag,
         .name_id = film_last_name_id(type->tp_name),
         .heap = (type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0,
+        .name = type->tp_name,
         .content = (uint8_t)content_of(type),
     };
     known->dies_in_sight = film_type_dies_in_sight(type, is_deque(type));
@@ -419,8 +420,10 @@ film_type_learn(PyTypeObject *type)
 {
     film_type *known = film_type_place(type);
 
-    /* Without a version nothing would tell that it changed. */
-    if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0 && type->tp_version_tag == 0) {
+    /* Without a version nothing would tell that it changed, if it can. */
+    if ((type->tp_flags & (Py_TPFLAGS_HEAPTYPE | Py_TPFLAGS_IMMUTABLETYPE)) ==
+            Py_TPFLAGS_HEAPTYPE &&
+        type->tp_version_tag == 0) {
         known = &passing;
     }
     learn_type(known, type);

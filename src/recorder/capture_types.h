@@ -57,6 +57,8 @@ typedef struct film_type {
     bool own_items;     /* a __setitem__ or __delitem__ written in Python */
     uint16_t slot_count;
     film_slot *slots; /* owned */
+    const char *name; /* identity only: tp_name of one that cannot change and has no
+                         version */
 } film_type;
 
 #define FILM_TYPES 1024u
@@ -80,7 +82,9 @@ film_type_of(PyTypeObject *type)
     const film_type *known = film_type_place(type);
 
     if (FILM_LIKELY(known->type == type &&
-                    (!known->heap || known->version == type->tp_version_tag))) {
+                    (!known->heap || (known->version == type->tp_version_tag &&
+                                      (FILM_LIKELY(known->version != 0) ||
+                                       known->name == type->tp_name))))) {
         return known;
     }
     return film_type_learn(type);

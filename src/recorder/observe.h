@@ -89,9 +89,9 @@ film_observe_is_told(const film_context *context, uint32_t unit)
     const film_stack_entry *entry = context->top;
     const film_region *region = entry->region;
 
-    return region != NULL &&
-           ((region->place == unit && entry->plan->opening == unit) ||
-            (region->quiet_ahead && (entry->plan->flags[unit] & FILM_PLACE_QUIET) != 0));
+    return region != NULL && ((region->place == unit && entry->plan->opening == unit) ||
+                              (region->quiet_ahead &&
+                               (entry->plan->flags[unit] & FILM_PLACE_QUIET) != 0));
 }
 
 /* True when a point may come before the next line: 3.11 needs opcode events. */

@@ -444,10 +444,9 @@ link_regions(film_plan *plan)
             film_exit *exit = &region->stops[stop];
 
             exit->next = film_plan_region(plan, exit->place);
-            region->quiet_ahead =
-                region->quiet_ahead ||
-                (exit->next != NULL && !exit->next->point &&
-                 (plan->flags[exit->place] & FILM_PLACE_QUIET) != 0);
+            region->quiet_ahead = region->quiet_ahead ||
+                                  (exit->next != NULL && !exit->next->point &&
+                                   (plan->flags[exit->place] & FILM_PLACE_QUIET) != 0);
         }
         if (region->stop_count != 0) {
             region->stop_place = region->stops[0].place;

@@ -190,10 +190,10 @@ typedef struct film_region {
 _Static_assert(sizeof(film_region) == 64, "a region outgrows its cache line");
 
 enum film_place_flags {
-    FILM_PLACE_SWALLOWS = 1, /* FOR_ITER, SEND: a StopIteration raised here goes on */
-    FILM_PLACE_POINT = 2,    /* an observation point */
-    FILM_PLACE_START = 4,    /* RESUME of a call */
-    FILM_PLACE_RESUME = 8,   /* any other RESUME */
+    FILM_PLACE_SWALLOWS = 1,  /* FOR_ITER, SEND: a StopIteration raised here goes on */
+    FILM_PLACE_POINT = 2,     /* an observation point */
+    FILM_PLACE_START = 4,     /* RESUME of a call */
+    FILM_PLACE_RESUME = 8,    /* any other RESUME */
     FILM_PLACE_ON_STACK = 16, /* an attribute store whose value could not be read back:
                                  set at run time, a wish for the next plan */
     FILM_PLACE_QUIET = 32     /* a line begins here that does nothing but return: it is
@@ -214,13 +214,13 @@ typedef struct film_plan {
     uint16_t *arguments; /* slots of the arguments, in order; some | IN_CELL */
     uint16_t argument_count;
     uint16_t free_count, shared_count;
-    uint16_t *free_slots;    /* slots of the variables of outer functions; behind them
-                                those of its own that inner ones may share */
-    uint16_t opening;        /* the place of the line that follows every start at once and
-                                is reached in no other way: told with the call, and its
-                                event is turned off; NO_PLACE: there is none */
-    bool names_on_stack;     /* STORE_NAMEs are read off the stack */
-    bool every_place;        /* every instruction is a point */
+    uint16_t *free_slots; /* slots of the variables of outer functions; behind them
+                             those of its own that inner ones may share */
+    uint16_t opening;     /* the place of the line that follows every start at once and
+                             is reached in no other way: told with the call, and its
+                             event is turned off; NO_PLACE: there is none */
+    bool names_on_stack;  /* STORE_NAMEs are read off the stack */
+    bool every_place;     /* every instruction is a point */
     struct film_plan *older; /* the plan it replaced, which frames may still follow;
                                 owned */
     uint8_t *secret_slots; /* variables.c's: by slot, 1 on the deny list; NULL: none */
