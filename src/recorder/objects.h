@@ -1,9 +1,9 @@
 /* objects.h: which object is which: serials that are never confused by reused
  * addresses.
  *
- * Instances of Python classes die in sight (deaths.h): one in the table is the one we
- * know. Others die unseen, lists and dicts by way of free lists, and the next one takes
- * the address at once. Such an address keeps its serial at the next sighting only if
+ * Nearly all die in sight (deaths.h): one in the table is the one we know. Objects of C
+ * extensions' types may die unseen, by way of free lists, and the next one takes the
+ * address at once. Such an address keeps its serial at the next sighting only if
  * something we recorded proves that the object has lived on: a PLACE (variable, cell,
  * attribute, item) that was last told to hold this address and holds it now. A place is
  * told about in the order of its writes, and the old value of a write lives until the
