@@ -174,13 +174,28 @@ film_frame_unit(const film_frame *frame, const _Py_CODEUNIT *first)
     return (uint32_t)(film_frame_instruction(frame) - first);
 }
 
+/* True for CPython's own frame between the call of a class and its __init__, which runs
+ * nothing but the check that it has returned None (3.13 on). */
+static inline bool
+film_frame_is_cleanup(const film_frame *frame)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+    return (((PyCodeObject *)film_frame_code(frame))->co_flags &
+            CO_NO_MONITORING_EVENTS) != 0;
+#else
+    (void)frame;
+    return false;
+#endif
+}
+
 /* The Python frame that called, NULL at the bottom of a stack. */
 static inline film_frame *
 film_frame_caller(const film_frame *frame)
 {
     film_frame *previous = frame->previous;
 
-    while (previous != NULL && film_frame_is_shim(previous)) {
+    while (previous != NULL &&
+           (film_frame_is_shim(previous) || film_frame_is_cleanup(previous))) {
         previous = previous->previous;
     }
     return previous;
