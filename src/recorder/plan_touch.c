@@ -490,7 +490,7 @@ add_loads_before(film_draft *draft, const film_flow_region *flow)
         return true;
     }
     /* Not out of a loop: each turn would look at what lies before it. */
-    for (index = flow->index; index > first && !all[index].is_target; index--) {
+    for (index = flow->index; index > first && !all[index].is_returned_to; index--) {
         if (all[index - 1].line >= 0 && all[index - 1].line != all[flow->index].line) {
             break;
         }
