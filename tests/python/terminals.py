@@ -71,7 +71,7 @@ class Terminal:
         text = self.tmux("capture-pane", "-p", *options)
         return "\n".join(line.rstrip() for line in text.split("\n"))
 
-    def wait(self, holds: Callable[[str], bool], seconds: float = 15) -> str:
+    def wait(self, holds: Callable[[str], bool], seconds: float = 60) -> str:
         """The screen once something holds of it."""
         deadline = time.monotonic() + seconds
         while True:
