@@ -98,6 +98,19 @@ class Child(Base):
         return name
 
 
+shade = "global"
+
+
+def shaded():
+    shade = "outer"
+
+    class Body:
+        pass
+        kept = shade
+
+    return Body
+
+
 add, look = outer(3)
 add(5)
 one, two = outer(1), outer(2)
@@ -110,6 +123,7 @@ for bump in steps(3):
 hidden(9)
 gone()
 Child().who()
+shaded()
 """
 
 ASK = """
@@ -264,3 +278,11 @@ def test_questions_know_who_wrote(told: tuple[list, dict]) -> None:
 def test_class_cells_are_no_variables(told: tuple[list, dict]) -> None:
     moments, _ = told
     assert all("__class__" not in held for *_, stack in moments for _, held in stack)
+
+
+def test_the_body_of_a_class_does_not_show_globals_as_its_own(
+    told: tuple[list, dict],
+) -> None:
+    moments, _ = told
+    assert values(moments, "shaded.<locals>.Body", "shade") == ["'outer'"]
+    assert values(moments, "shaded.<locals>.Body", "Child") == ["unbound"]
