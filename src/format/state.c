@@ -210,19 +210,26 @@ static film_status
 keep_restored(film_state *state, const film_row *row)
 {
     film_input body = film_input_of(row->body, row->body_length);
-    uint64_t slot = film_input_varint(&body);
+    uint64_t slot = film_input_varint(&body), cell;
     const uint8_t *token = body.at;
+    size_t length;
 
     film_tokens_skip(&body, 1);
+    length = (size_t)(body.at - token);
+    cell = film_input_varint(&body);
     if (body.failed || slot > UINT32_MAX) {
         return FILM_CORRUPT;
     }
     if (state->depth == 0) {
         return FILM_OK;
     }
+    if (state->locals != NULL) {
+        film_locals_rebind_cell(state->locals, state->thread,
+                                state->frames[state->depth - 1].locals, (uint32_t)slot,
+                                cell);
+    }
     film_state_keep_write(state, slot << FILM_SET_SHIFT | FILM_SET_LOCAL, token,
-                          token[0] == FILM_TOKEN_UNBOUND ? 0
-                                                         : (size_t)(body.at - token));
+                          token[0] == FILM_TOKEN_UNBOUND ? 0 : length);
     if (state->locals != NULL) {
         return FILM_OK; /* the sealing thread needs no more */
     }

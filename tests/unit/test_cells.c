@@ -53,7 +53,9 @@ write_x(film_thread *thread, model *now)
 {
     uint8_t token[FILM_TOKEN_MAX], *end = token;
     int64_t value = (int64_t)chance(100000);
-    int64_t *held = &now->values[now->frames[now->depth - 1].cell];
+    unsigned number = now->frames[now->depth - 1].cell;
+    uint64_t cell = now->frames[now->depth - 1].told ? now->ids[number] : 0;
+    int64_t *held = &now->values[number];
 
     switch (chance(8)) {
     case 0:
@@ -62,13 +64,13 @@ write_x(film_thread *thread, model *now)
         break;
     case 1:
         *end++ = FILM_TOKEN_UNBOUND;
-        CHECK(film_append_restored(thread, X, token, 1));
+        CHECK(film_append_restored(thread, X, token, 1, cell));
         CHECK(film_append_line(thread, 1, false));
         *held = NOTHING;
         break;
     case 2:
         end = film_token_put_int(token, value);
-        CHECK(film_append_restored(thread, X, token, (size_t)(end - token)));
+        CHECK(film_append_restored(thread, X, token, (size_t)(end - token), cell));
         CHECK(film_append_line(thread, 2, false));
         *held = value;
         break;
