@@ -238,11 +238,12 @@ note_restored(film_scene *scene, const film_scene_restored *one)
         return false;
     }
     return one->cell == 0 ||
-           add_event(scene->cells, (film_cell_event){.cell = one->cell,
-                                                     .event = one->event,
-                                                     .source = FILM_CELL_TOLD,
-                                                     .token = one->token,
-                                                     .token_length = one->token_length});
+           add_event(scene->cells,
+                     (film_cell_event){.cell = one->cell,
+                                       .event = one->event,
+                                       .source = FILM_CELL_TOLD,
+                                       .token = one->token,
+                                       .token_length = one->token_length});
 }
 
 static bool

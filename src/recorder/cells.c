@@ -26,10 +26,9 @@ keep_holder(const film_context *context, film_object *object,
 {
     object->words[CELL_THREAD] = (uint64_t)(uintptr_t)context->thread;
     object->words[CELL_HOLDER] = holder == NULL ? 0 : holder->serial;
-    object->words[CELL_ENTRY] = holder == NULL
-                                    ? 0
-                                    : (uint64_t)(holder - context->entries) |
-                                          (uint64_t)slot << ENTRY_BITS;
+    object->words[CELL_ENTRY] = holder == NULL ? 0
+                                               : (uint64_t)(holder - context->entries) |
+                                                     (uint64_t)slot << ENTRY_BITS;
 }
 
 /* The frame that was told to have the cell, if it is open; NULL: it is not. */
