@@ -345,6 +345,7 @@ keep_restored(builder *build, const film_event *from, uint32_t index)
         uint32_t slot = film_input_varint32(&body);
         const uint8_t *token = body.at;
         size_t length;
+        uint64_t cell;
         if (restored == NULL) {
             return false;
         }
@@ -353,12 +354,14 @@ keep_restored(builder *build, const film_event *from, uint32_t index)
         length = body.failed || token[0] == FILM_TOKEN_UNBOUND
                      ? 0
                      : (size_t)(body.at - token);
+        cell = film_input_varint(&body);
         restored[scene->restored_count++] =
             (film_scene_restored){.event = index,
                                   .node = node - 1,
                                   .slot = slot,
                                   .token = (uint32_t)scene->tokens.length,
-                                  .token_length = (uint32_t)length};
+                                  .token_length = (uint32_t)length,
+                                  .cell = cell};
         film_buffer_append(&scene->tokens, token, length);
         note_mark(token, length, length != 0, &build->mark);
     }

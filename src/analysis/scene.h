@@ -63,6 +63,7 @@ typedef struct film_scene_call {
 typedef struct film_scene_restored {
     uint32_t event, node, slot;
     uint32_t token, token_length; /* in film_scene.tokens; 0: it has no value */
+    uint64_t cell;                /* that it is again; 0: none that is known */
 } film_scene_restored;
 
 typedef struct film_scene {

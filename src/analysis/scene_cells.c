@@ -147,6 +147,12 @@ bind_holder(film_scene *scene, uint32_t index, const film_cell_told *told)
         return true;
     }
     binding.serial = scene->nodes[node - 1].serial;
+    if ((told->flags & FILM_CELL_VALUE) != 0) { /* it has it no more */
+        binding.cell = 0;
+        return film_scene_cell(scene, node - 1, told->holder_slot, index) !=
+                   told->cell ||
+               add_binding(scene, node, binding);
+    }
     if (!is_known(scene->cells, told->cell) &&
         !add_event(scene->cells, (film_cell_event){.cell = told->cell,
                                                    .event = index,
@@ -223,13 +229,21 @@ static bool
 note_restored(film_scene *scene, const film_scene_restored *one)
 {
     uint64_t cell = film_scene_cell(scene, one->node, one->slot, one->event);
+    film_cell_binding binding = {.serial = scene->nodes[one->node].serial,
+                                 .cell = one->cell,
+                                 .slot = one->slot,
+                                 .since = one->event + 1};
 
-    return cell == 0 || add_event(scene->cells,
-                                  (film_cell_event){.cell = cell,
-                                                    .event = one->event,
-                                                    .source = FILM_CELL_TOLD,
-                                                    .token = one->token,
-                                                    .token_length = one->token_length});
+    if (cell != one->cell && !add_binding(scene, one->node + 1, binding)) {
+        return false;
+    }
+    return one->cell == 0 ||
+           add_event(scene->cells,
+                     (film_cell_event){.cell = one->cell,
+                                       .event = one->event,
+                                       .source = FILM_CELL_TOLD,
+                                       .token = one->token,
+                                       .token_length = one->token_length});
 }
 
 static bool
@@ -245,7 +259,8 @@ find_cells(film_scene *scene, const film_scene *before)
         return false;
     }
     scene->cells->start_count = scene->cells->binding_count;
-    if (scene->cells->start_count == 0 && scene->call_count == 0) {
+    if (scene->cells->start_count == 0 && scene->call_count == 0 &&
+        scene->restored_count == 0) {
         return true;
     }
     for (uint32_t i = 0; i < scene->count; i++) {

@@ -10,8 +10,6 @@
 #include "format/locals.h"
 #include "reader/reader_state.h"
 
-/* CO_OPTIMIZED, CO_NEWLOCALS: a function has both. */
-#define FUNCTION_FLAGS 3u
 #define CO_FAST_HIDDEN 0x10u
 #define CO_FAST_CELL 0x40u
 #define CO_FAST_FREE 0x80u
@@ -285,10 +283,12 @@ film_timeline_slots(film_timeline *timeline, film_scene *scene, film_place place
     return walk_back(&on, scene, place, error);
 }
 
+/* The body of a class is none, also where it has no names of its own yet. */
 static bool
-is_function(const film_code *code)
+is_module_body(const film_code *code)
 {
-    return (code->flags & FUNCTION_FLAGS) == FUNCTION_FLAGS;
+    return code->qualname.length == 8 &&
+           memcmp(code->qualname.data, "<module>", 8) == 0;
 }
 
 static void
@@ -503,7 +503,7 @@ film_timeline_variables(film_timeline *timeline, film_moment moment, size_t inde
             FILM_TRY(add_variable(timeline, count, &variable, error));
         }
     }
-    if (code != NULL && !is_function(code) &&
+    if (code != NULL && is_module_body(code) &&
         timeline->slot_count == code->local_count) {
         FILM_TRY(add_globals(timeline, moment, code_id, since, count, error));
     }
@@ -520,8 +520,7 @@ body_of(const film_timeline *timeline, film_text module)
 {
     for (size_t i = 0; i < film_reader_code_count(timeline->reader); i++) {
         const film_code *code = film_reader_code(timeline->reader, (uint32_t)i);
-        if (code != NULL && code->qualname.length == 8 &&
-            memcmp(code->qualname.data, "<module>", 8) == 0 &&
+        if (code != NULL && is_module_body(code) &&
             code->module.length == module.length &&
             memcmp(code->module.data, module.data, module.length) == 0) {
             return code;

@@ -10,6 +10,9 @@
  *                              the same cell in that slot
  *   flag 2: token              what it holds: no open frame tells
  *
+ * Both flags: that open frame's slot is this cell no more, a comprehension has made
+ * another one for it.
+ *
  * The frame's slot and every other slot that is told to be this cell change together.
  * Keyframes tell the cells of frames: serial, count, (slot, cell) each.
  * SPDX-License-Identifier: Apache-2.0 */

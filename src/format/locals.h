@@ -155,6 +155,11 @@ void
 film_locals_bind_cell(film_locals *locals, uint32_t thread, uint32_t number,
                       uint32_t holder, const film_cell_told *told);
 
+/* The variable `slot` of the block is another cell from now on; 0: none. */
+void
+film_locals_rebind_cell(film_locals *locals, uint32_t thread, uint32_t number,
+                        uint32_t slot, uint64_t cell);
+
 /* Appends the cells of a block as keyframes tell them; nothing if it has none. */
 void
 film_locals_put_cells(const film_locals *locals, uint32_t number, uint64_t serial,

@@ -142,12 +142,48 @@ bind(film_locals *locals, film_locals_block *block, uint32_t slot,
     return true;
 }
 
+/* The variable `slot` of the block is none from now on; `cell`: if it is this one. */
+static void
+unbind(film_locals *locals, film_locals_block *block, uint32_t slot,
+       const film_shared_cell *cell)
+{
+    for (uint32_t i = 0; i < block->cell_count; i++) {
+        film_shared_cell *bound = &locals->cells[block->cells[i].cell];
+        if (block->cells[i].slot == slot && (cell == NULL || cell == bound)) {
+            block->cells[i] = block->cells[--block->cell_count];
+            let_go(locals, bound);
+            return;
+        }
+    }
+}
+
+void
+film_locals_rebind_cell(film_locals *locals, uint32_t thread, uint32_t number,
+                        uint32_t slot, uint64_t cell)
+{
+    film_shared_cell *found = NULL;
+
+    if (number == 0) {
+        return;
+    }
+    if (cell != 0 && (found = find_cell(locals, thread, cell)) == NULL) {
+        found = new_cell(locals, thread, cell);
+    }
+    if (found == NULL) {
+        unbind(locals, &locals->blocks[number], slot, NULL);
+        return;
+    }
+    found->holders++; /* while it is worked on */
+    (void)bind(locals, &locals->blocks[number], slot, found);
+    let_go(locals, found);
+}
+
 void
 film_locals_bind_cell(film_locals *locals, uint32_t thread, uint32_t number,
                       uint32_t holder, const film_cell_told *told)
 {
     film_shared_cell *cell = find_cell(locals, thread, told->cell);
-    bool held = (told->flags & FILM_CELL_HELD) != 0 && holder != 0;
+    bool held = told->flags == FILM_CELL_HELD && holder != 0;
 
     if (number == 0 ||
         (cell == NULL && (cell = new_cell(locals, thread, told->cell)) == NULL)) {
@@ -160,6 +196,9 @@ film_locals_bind_cell(film_locals *locals, uint32_t thread, uint32_t number,
             cell->value = other->slots[told->holder_slot];
         }
         (void)bind(locals, other, told->holder_slot, cell);
+    }
+    else if (holder != 0 && (told->flags & FILM_CELL_HELD) != 0) {
+        unbind(locals, &locals->blocks[holder], told->holder_slot, cell);
     }
     if ((told->flags & FILM_CELL_VALUE) != 0 && told->token_length <= FILM_TOKEN_MAX) {
         cell->value.length =

@@ -25,7 +25,7 @@
  *   FOCUS DROP              distance from the top
  *   PAUSE                   (empty)
  *   CELLS                   see format/cells.h
- *   RESTORED                slot, token (UNBOUND: nothing)
+ *   RESTORED                slot, token (UNBOUND: nothing), cell (0: none)
  * type, name, function, reason are string ids; message is a value id + 1, 0 none.
  * A row is at most FILM_ROW_MAX bytes.
  * SPDX-License-Identifier: Apache-2.0 */

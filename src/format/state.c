@@ -210,19 +210,30 @@ static film_status
 keep_restored(film_state *state, const film_row *row)
 {
     film_input body = film_input_of(row->body, row->body_length);
-    uint64_t slot = film_input_varint(&body);
+    uint64_t slot = film_input_varint(&body), cell = 0;
     const uint8_t *token = body.at;
+    size_t length;
+    bool names_cell; /* the first recordings of 1.2 do not */
 
     film_tokens_skip(&body, 1);
+    length = (size_t)(body.at - token);
+    names_cell = film_input_left(&body) > 0;
+    if (names_cell) {
+        cell = film_input_varint(&body);
+    }
     if (body.failed || slot > UINT32_MAX) {
         return FILM_CORRUPT;
     }
     if (state->depth == 0) {
         return FILM_OK;
     }
+    if (state->locals != NULL) {
+        film_locals_rebind_cell(state->locals, state->thread,
+                                state->frames[state->depth - 1].locals, (uint32_t)slot,
+                                cell);
+    }
     film_state_keep_write(state, slot << FILM_SET_SHIFT | FILM_SET_LOCAL, token,
-                          token[0] == FILM_TOKEN_UNBOUND ? 0
-                                                         : (size_t)(body.at - token));
+                          token[0] == FILM_TOKEN_UNBOUND ? 0 : length);
     if (state->locals != NULL) {
         return FILM_OK; /* the sealing thread needs no more */
     }
@@ -235,6 +246,9 @@ keep_restored(film_state *state, const film_row *row)
         return FILM_CORRUPT;
     }
     film_buffer_append(&state->restored, row->body, row->body_length);
+    if (!names_cell) {
+        film_buffer_put_byte(&state->restored, 0);
+    }
     if (state->restored.failed) {
         film_buffer_reset(&state->restored);
         return FILM_NO_MEMORY;

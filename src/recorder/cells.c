@@ -14,9 +14,36 @@
 /* What a cell's film_object.words are used for. */
 enum cell_word {
     CELL_HOLDER, /* serial of a frame that has it; 0: none was found */
-    CELL_ENTRY,  /* index of its entry */
+    CELL_ENTRY,  /* index of its entry, and above it the slot */
     CELL_THREAD  /* whose frames were looked through */
 };
+
+#define ENTRY_BITS 32u
+
+static void
+keep_holder(const film_context *context, film_object *object,
+            const film_stack_entry *holder, uint32_t slot)
+{
+    object->words[CELL_THREAD] = (uint64_t)(uintptr_t)context->thread;
+    object->words[CELL_HOLDER] = holder == NULL ? 0 : holder->serial;
+    object->words[CELL_ENTRY] = holder == NULL ? 0
+                                               : (uint64_t)(holder - context->entries) |
+                                                     (uint64_t)slot << ENTRY_BITS;
+}
+
+/* The frame that was told to have the cell, if it is open; NULL: it is not. */
+static const film_stack_entry *
+known_holder(const film_context *context, const film_object *object, int *slot)
+{
+    const film_stack_entry *entry =
+        context->entries + (uint32_t)object->words[CELL_ENTRY];
+
+    *slot = (int)(object->words[CELL_ENTRY] >> ENTRY_BITS);
+    return object->words[CELL_HOLDER] != 0 && entry < context->top &&
+                   entry->serial == object->words[CELL_HOLDER]
+               ? entry
+               : NULL;
+}
 
 /* The slot in which a frame has the cell; -1: it has not. */
 static int
@@ -96,21 +123,16 @@ put_cell(film_context *context, const film_frame *frame, uint32_t slot, PyObject
 
     if (object->words[CELL_THREAD] != thread) {
         holder = find_holder(context, frame, cell, &holder_slot);
-        object->words[CELL_THREAD] = thread;
-        object->words[CELL_HOLDER] = holder == NULL ? 0 : holder->serial;
-        object->words[CELL_ENTRY] =
-            holder == NULL ? 0 : (uint64_t)(holder - context->entries);
-        flags |= holder == NULL ? 0 : FILM_CELL_HELD;
+        keep_holder(context, object, holder, (uint32_t)holder_slot);
+        flags = holder == NULL ? FILM_CELL_VALUE : FILM_CELL_HELD;
     }
-    else {
-        const film_stack_entry *entry = context->entries + object->words[CELL_ENTRY];
-
-        if (object->words[CELL_HOLDER] != 0 && entry < context->top &&
-            entry->serial == object->words[CELL_HOLDER]) {
-            holder = entry;
-        }
+    else if ((holder = known_holder(context, object, &holder_slot)) == NULL) {
+        flags = FILM_CELL_VALUE;
     }
-    flags |= holder == NULL ? FILM_CELL_VALUE : 0;
+    else if (FILM_UNLIKELY(film_frame_local(holder->frame, holder_slot) != cell)) {
+        keep_holder(context, object, NULL, 0); /* a comprehension's, or it hides it */
+        flags = FILM_CELL_HELD | FILM_CELL_VALUE;
+    }
     to = film_varint_encode(to, (uint64_t)slot << FILM_CELL_SHIFT | flags);
     to = film_varint_encode(to, serial);
     if ((flags & FILM_CELL_HELD) != 0) {
@@ -188,9 +210,7 @@ film_cells_tell_again(film_context *context, const film_frame *frame)
         if (object == NULL || object->words[CELL_HOLDER] == context->top->serial) {
             continue;
         }
-        object->words[CELL_THREAD] = (uint64_t)(uintptr_t)context->thread;
-        object->words[CELL_HOLDER] = context->top->serial;
-        object->words[CELL_ENTRY] = (uint64_t)(context->top - context->entries);
+        keep_holder(context, object, context->top, slot);
         body.to = film_varint_encode(body.to, (uint64_t)slot << FILM_CELL_SHIFT |
                                                   FILM_CELL_VALUE);
         body.to = film_varint_encode(body.to, object->serial);
@@ -202,13 +222,15 @@ film_cells_tell_again(film_context *context, const film_frame *frame)
     return append_body(context, &body, true);
 }
 
-void
-film_cells_forget(PyObject *cell)
+uint64_t
+film_cells_restored(const film_context *context, PyObject *cell, uint32_t slot)
 {
     film_object *object = film_objects_find_sure(cell);
 
-    if (object != NULL) {
-        object->words[CELL_THREAD] = 0;
-        object->words[CELL_HOLDER] = 0;
+    if (object == NULL ||
+        object->words[CELL_THREAD] != (uint64_t)(uintptr_t)context->thread) {
+        return 0; /* the next call of a function that has it tells who has it */
     }
+    keep_holder(context, object, context->top, slot);
+    return object->serial;
 }

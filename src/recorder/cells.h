@@ -24,10 +24,10 @@ film_cells_tell(film_context *context, const film_frame *frame);
 bool
 film_cells_tell_again(film_context *context, const film_frame *frame);
 
-/* A frame has got this cell back in a slot that held another one meanwhile: the next
- * call of a function that has it tells anew who has it. */
-void
-film_cells_forget(PyObject *cell);
+/* The frame on top has got this cell back in a slot that held another one meanwhile.
+ * Its number; 0: this thread has never told of it. */
+uint64_t
+film_cells_restored(const film_context *context, PyObject *cell, uint32_t slot);
 
 /* Whether a slot of the code's frames may be a cell. */
 static inline bool

@@ -94,9 +94,10 @@ tell_restored(film_context *context, film_stack_entry *entry, const film_frame *
     bool cell = value != NULL && PyCell_Check(value) &&
                 film_slot_is_cell((const PyCodeObject *)entry->code, write->slot);
     uint8_t token[FILM_TOKEN_MAX], *end;
+    uint64_t number = 0;
 
     if (cell) {
-        film_cells_forget(value);
+        number = film_cells_restored(context, value, write->slot);
         value = film_cell_content(value);
     }
     if (value == NULL) {
@@ -107,7 +108,7 @@ tell_restored(film_context *context, film_stack_entry *entry, const film_frame *
         end = capture_local(context, entry, write->slot, cell, false, value, token);
     }
     return film_append_restored(context->thread, write->slot, token,
-                                (size_t)(end - token));
+                                (size_t)(end - token), number);
 }
 
 static bool

@@ -310,10 +310,11 @@ bool
 film_append_cells(film_thread *thread, const uint8_t *body, size_t length);
 
 /* A comprehension has given the variable `slot` of the top frame back what it held
- * before, as this token says (UNBOUND: nothing). No event. */
+ * before, as this token says (UNBOUND: nothing), and the cell it was; 0: none, or none
+ * that was told of. No event. */
 bool
 film_append_restored(film_thread *thread, uint32_t slot, const uint8_t *token,
-                     size_t length);
+                     size_t length, uint64_t cell);
 
 /* Adjustments, no events. adopt: a frame whose call was not recorded becomes the top
  * (it takes the next serial). focus: the open frame `distance` below the top becomes

@@ -288,13 +288,14 @@ film_append_cells(film_thread *thread, const uint8_t *body, size_t length)
 
 bool
 film_append_restored(film_thread *thread, uint32_t slot, const uint8_t *token,
-                     size_t length)
+                     size_t length, uint64_t cell)
 {
-    uint8_t body[FILM_VARINT_MAX + FILM_TOKEN_MAX], *end;
+    uint8_t body[2 * FILM_VARINT_MAX + FILM_TOKEN_MAX], *end;
 
     end = film_varint_encode(body, slot);
     memcpy(end, token, length);
-    return append_row(thread, FILM_KIND_RESTORED, body, end + length, 0, false);
+    end = film_varint_encode(end + length, cell);
+    return append_row(thread, FILM_KIND_RESTORED, body, end, 0, false);
 }
 
 bool

@@ -98,6 +98,33 @@ class Child(Base):
         return name
 
 
+def kept():
+    k = "mine"
+    keep = lambda: k
+    made = [
+        (k, keep(), lambda: k)
+        for k in (1, 2)
+    ]
+    last = made[0][2]()
+    k = "other"
+    again = keep()
+    last = made[1][2]()
+    return last, again
+
+
+shade = "global"
+
+
+def shaded():
+    shade = "outer"
+
+    class Body:
+        pass
+        kept = shade
+
+    return Body
+
+
 add, look = outer(3)
 add(5)
 one, two = outer(1), outer(2)
@@ -110,6 +137,8 @@ for bump in steps(3):
 hidden(9)
 gone()
 Child().who()
+shaded()
+kept()
 """
 
 ASK = """
@@ -264,3 +293,28 @@ def test_questions_know_who_wrote(told: tuple[list, dict]) -> None:
 def test_class_cells_are_no_variables(told: tuple[list, dict]) -> None:
     moments, _ = told
     assert all("__class__" not in held for *_, stack in moments for _, held in stack)
+
+
+def test_a_comprehension_makes_cells_of_its_own(told: tuple[list, dict]) -> None:
+    moments, _ = told
+    lines = [
+        (line, stack[-1][1].get("k", "unbound"))
+        for _, kind, line, stack in moments
+        if kind == "line" and stack and stack[-1][0].startswith("__main__.kept.")
+        if stack[-1][0].endswith(".<lambda>")
+    ]
+    outer = min(line for line, _ in lines)
+    assert [held for line, held in lines if line == outer] == [
+        *("'mine'", "'mine'", "'other'"),
+    ]
+    assert [held for line, held in lines if line != outer] == ["2", "2"]
+    inlined = ["1", "2", "'mine'"] if sys.version_info >= (3, 12) else []
+    assert values(moments, "kept", "k") == ["unbound", "'mine'", *inlined, "'other'"]
+
+
+def test_the_body_of_a_class_does_not_show_globals_as_its_own(
+    told: tuple[list, dict],
+) -> None:
+    moments, _ = told
+    assert values(moments, "shaded.<locals>.Body", "shade") == ["'outer'"]
+    assert values(moments, "shaded.<locals>.Body", "Child") == ["unbound"]

@@ -24,7 +24,9 @@ typedef struct model {
     struct {
         unsigned cell;
         bool outer;
-        bool told; /* readers know that its variable is the cell */
+        bool told;       /* readers know that its variable is the cell */
+        unsigned hidden; /* + 1: the cell that a comprehension's takes the place of */
+        bool hidden_told;
     } frames[MOST_DEPTH];
     size_t depth;
     int64_t values[CELLS]; /* NOTHING: unbound */
@@ -53,7 +55,9 @@ write_x(film_thread *thread, model *now)
 {
     uint8_t token[FILM_TOKEN_MAX], *end = token;
     int64_t value = (int64_t)chance(100000);
-    int64_t *held = &now->values[now->frames[now->depth - 1].cell];
+    unsigned number = now->frames[now->depth - 1].cell;
+    uint64_t cell = now->frames[now->depth - 1].told ? now->ids[number] : 0;
+    int64_t *held = &now->values[number];
 
     switch (chance(8)) {
     case 0:
@@ -62,13 +66,13 @@ write_x(film_thread *thread, model *now)
         break;
     case 1:
         *end++ = FILM_TOKEN_UNBOUND;
-        CHECK(film_append_restored(thread, X, token, 1));
+        CHECK(film_append_restored(thread, X, token, 1, cell));
         CHECK(film_append_line(thread, 1, false));
         *held = NOTHING;
         break;
     case 2:
         end = film_token_put_int(token, value);
-        CHECK(film_append_restored(thread, X, token, (size_t)(end - token)));
+        CHECK(film_append_restored(thread, X, token, (size_t)(end - token), cell));
         CHECK(film_append_line(thread, 2, false));
         *held = value;
         break;
@@ -84,7 +88,7 @@ static bool
 is_open(const model *now, unsigned cell)
 {
     for (size_t i = 0; i < now->depth; i++) {
-        if (now->frames[i].cell == cell) {
+        if (now->frames[i].cell == cell || now->frames[i].hidden == cell + 1) {
             return true;
         }
     }
@@ -116,7 +120,55 @@ call_outer(film_thread *thread, uint32_t code, model *now)
     CHECK(film_append_call(thread, code, 1));
     now->frames[now->depth].cell = cell;
     now->frames[now->depth].told = false;
+    now->frames[now->depth].hidden = 0;
     now->frames[now->depth++].outer = true;
+}
+
+/* A comprehension in the top frame makes a cell of its own for x, or ends. */
+static void
+comprehend(film_thread *thread, model *now)
+{
+    size_t top = now->depth - 1, sharing = 0;
+    unsigned cell = (unsigned)chance(CELLS), before = now->frames[top].cell;
+    uint8_t token[FILM_TOKEN_MAX], *end = token;
+
+    for (size_t i = 0; i < now->depth; i++) {
+        sharing += now->frames[i].cell == before;
+    }
+    if (now->frames[top].hidden != 0) {
+        before = now->frames[top].hidden - 1;
+        end = now->values[before] == NOTHING
+                  ? (*end = FILM_TOKEN_UNBOUND, end + 1)
+                  : film_token_put_int(token, now->values[before]);
+        CHECK(film_append_restored(thread, X, token, (size_t)(end - token),
+                                   now->ids[before]));
+        CHECK(film_append_line(thread, 3, false));
+        now->frames[top].cell = before;
+        now->frames[top].told = now->ids[before] != 0;
+        now->frames[top].hidden = 0;
+    }
+    else if (now->frames[top].outer && sharing == 1 && !is_open(now, cell)) {
+        now->frames[top].hidden = before + 1;
+        now->frames[top].hidden_told = now->frames[top].told;
+        now->frames[top].cell = cell;
+        now->frames[top].told = false;
+        now->ids[cell] = 0;
+        now->values[cell] = (int64_t)chance(100000);
+        end = film_token_put_int(token, now->values[cell]);
+        CHECK(film_append_set(thread, FILM_SET_LOCAL, X, token, (size_t)(end - token)));
+    }
+}
+
+/* The index + 1 of an open frame that readers take for one that has the cell. */
+static size_t
+hider_of(const model *now, unsigned cell)
+{
+    for (size_t i = now->depth; i > 0; i--) {
+        if (now->frames[i - 1].hidden == cell + 1 && now->frames[i - 1].hidden_told) {
+            return i;
+        }
+    }
+    return 0;
 }
 
 /* A function that has a cell of a frame that is open, or of one that has ended. */
@@ -127,16 +179,23 @@ call_inner(film_thread *thread, uint32_t code, model *now)
     uint8_t body[FILM_CELL_MAX], *to;
     size_t untold = holder_of(now, cell, false);
     bool known = holder_of(now, cell, true) != 0;
+    size_t hider = hider_of(now, cell);
     unsigned flags = untold != 0 ? FILM_CELL_HELD : known ? 0 : FILM_CELL_VALUE;
 
+    if (hider != 0) {
+        flags = FILM_CELL_HELD | FILM_CELL_VALUE;
+        now->frames[hider - 1].hidden_told = false;
+    }
     if (now->ids[cell] == 0) {
         now->ids[cell] = ++now->last_id;
     }
     to = film_varint_encode(body, (uint64_t)X << FILM_CELL_SHIFT | flags);
     to = film_varint_encode(to, now->ids[cell]);
-    if (untold != 0) {
-        to = film_varint_encode(to, now->depth - untold);
+    if (hider != 0 || untold != 0) {
+        to = film_varint_encode(to, now->depth - (hider != 0 ? hider : untold));
         to = film_varint_encode(to, X);
+    }
+    if (untold != 0) {
         now->frames[untold - 1].told = true;
     }
     else if (!known && now->values[cell] == NOTHING) {
@@ -149,6 +208,7 @@ call_inner(film_thread *thread, uint32_t code, model *now)
     CHECK(film_append_call(thread, code, 1));
     now->frames[now->depth].cell = cell;
     now->frames[now->depth].told = true;
+    now->frames[now->depth].hidden = 0;
     now->frames[now->depth++].outer = false;
 }
 
@@ -192,6 +252,9 @@ write_film(void)
         }
         else if (chance(5) == 0 && now.depth < MOST_DEPTH) {
             call_inner(thread, inner, &now);
+        }
+        else if (chance(9) == 0) {
+            comprehend(thread, &now);
         }
         else if (chance(4) != 0 || now.depth < 3) {
             write_x(thread, &now);

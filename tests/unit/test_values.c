@@ -1015,10 +1015,15 @@ TEST(the_log_tells_values_before_and_after)
               "  del x 100000\n"
               "  upd x -> 100000\n"
               "  del x 100000\n");
+    /* An item of b is b's. */
     check_log(by_owner, 2, true,
               "  upd b.count -> 'abc'\n"
+              "  upd b['k'] -> 2.5\n"
+              "  del b['k'] 2.5\n"
               "  apd b (list)(len)3 -> 4  [1, 2, 3, 4]\n"
               "  upd b.count 'abc' -> 'abc'\n"
+              "  upd b['k'] -> 2.5\n"
+              "  del b['k'] 2.5\n"
               "  apd b (list)(len)3 -> 4  [1, 2, 3, 4]\n");
     unlink(path);
 }
