@@ -401,6 +401,10 @@ film_screen_run(film_step *step, bool color, const char **why)
     screen->color = color;
     screen->utf8 = set_locale();
     film_step_terminal_keep();
+    /* The terminal knows its size; LINES and COLUMNS of the environment, which some
+     * shells and test runners set, would be kept through every resize. */
+    (void)unsetenv("LINES");
+    (void)unsetenv("COLUMNS");
     terminal = newterm(NULL, stdout, stdin);
     if (terminal == NULL) {
         film_free(screen);
