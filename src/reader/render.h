@@ -7,8 +7,8 @@
 #include "format/token.h"
 #include "reader/reader_state.h"
 
-/* Containers within one another that a text shows. Records refer to records, and those of
- * linked lists to one another: each level may be twice as long as the one before. */
+/* Containers within one another that a text shows. Records refer to records, and those
+ * of linked lists to one another: each level may be twice as long as the one before. */
 #define FILM_RENDER_DEPTH 6u
 
 typedef struct film_renderer {
