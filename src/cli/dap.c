@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "analysis/recordings.h"
 #include "cli/command.h"
 #include "cli/options.h"
 
@@ -17,6 +18,22 @@ print_place(void *context, uint16_t port, const char *token)
     (void)context;
     printf("listening on 127.0.0.1:%u\ntoken: %s\n", port, token);
     fflush(stdout);
+}
+
+/* What is typed wrong is said at once, not when a client asks for it; damage is for the
+ * session to tell. */
+static bool
+can_be_read(const film_command *command, char **path)
+{
+    film_recordings set = {0};
+    film_error error = {FILM_OK, 0, ""};
+
+    if (film_recordings_open(&set, path, 1, &error) != FILM_OK) {
+        film_command_fail(command, "%s", error.message);
+        return false;
+    }
+    film_recordings_close(&set);
+    return true;
 }
 
 static int
@@ -46,6 +63,15 @@ run(const film_command *command, int argc, char **argv)
     if (port != NO_PORT && port > UINT16_MAX) {
         return film_command_fail(command, "there is no port %llu",
                                  (unsigned long long)port);
+    }
+    if (port == NO_PORT && isatty(STDIN_FILENO)) {
+        return film_command_fail(command,
+                                 "an editor starts this and speaks to it through a "
+                                 "pipe; 'filmstrip step' is for a terminal, --port "
+                                 "waits for a client");
+    }
+    if (count == 1 && !can_be_read(command, &argv[1])) {
+        return FILM_EXIT_WRONG;
     }
     session.film = count == 1 ? argv[1] : NULL;
     status =

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import pathlib
+import pty
 import random
 import re
 import shutil
@@ -615,6 +616,25 @@ def test_a_port_that_is_taken(tmp_path: pathlib.Path) -> None:
         )
     assert done.returncode == 2
     assert "cannot be listened on" in done.stderr
+
+
+@pytest.mark.once
+def test_a_recording_that_cannot_be_read(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "junk.film").write_bytes(b"junk")
+    for name, sentence in ("none.film", "no such file"), ("junk.film", "not a .film"):
+        rc, said, error = feed(b"", None, str(tmp_path / name))
+        assert (rc, said) == (2, b"") and sentence in error, error
+
+
+@pytest.mark.once
+def test_started_on_a_terminal() -> None:
+    ours, theirs = pty.openpty()
+    done = subprocess.run(
+        [PROGRAM, "dap"], stdin=theirs, capture_output=True, text=True, timeout=30
+    )
+    os.close(ours)
+    os.close(theirs)
+    assert done.returncode == 2 and "filmstrip step" in done.stderr
 
 
 # --- Neovim ---
