@@ -15,6 +15,8 @@ const film_info_counter film_info_counters[FILM_INFO_COUNTERS] = {
      "changes could not be compared in full: the object may have changed"},
     {"unknown_edges", "edges",
      "unknown edges: that code was recorded instruction by instruction from there on"},
+    {"objects_evicted", "evicted",
+     "objects were forgotten, the table being full: seen again they have a new number"},
     {"plans_missing", "no plan",
      "functions are too long to be planned: their writes are not recorded"},
 };

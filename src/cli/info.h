@@ -29,7 +29,7 @@ typedef struct film_losses {
 } film_losses;
 
 /* Counters of the recorder, kept as facts about the recording. */
-#define FILM_INFO_COUNTERS 3u
+#define FILM_INFO_COUNTERS 4u
 
 typedef struct film_info_counter {
     const char *key, *word, *meaning;

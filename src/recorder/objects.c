@@ -116,7 +116,11 @@ add(const PyObject *object)
     bool free_way;
     size_t way = choose_way(object, &free_way);
 
-    if (!free_way && table.capacity < MOST_OBJECTS) {
+    /* Addresses that lie a table's span apart share a bucket until it has grown beyond
+     * that. */
+    for (size_t before = 0;
+         !free_way && table.capacity < MOST_OBJECTS && table.capacity != before;) {
+        before = table.capacity;
         double_table();
         way = choose_way(object, &free_way);
     }

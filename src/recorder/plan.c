@@ -583,8 +583,9 @@ film_plan_new(PyCodeObject *code, const film_plan_wishes *wishes)
         draft.points = film_alloc_array(count, sizeof(bool));
         draft.region_of = film_alloc_array(count, sizeof(uint32_t));
         if (draft.made != NULL && draft.points != NULL && draft.region_of != NULL &&
-            film_draft_find_writes(&draft) && film_draft_find_regions(&draft)) {
-            plan = make_plan(&draft);
+            film_draft_find_writes(&draft)) {
+            film_draft_find_rebound(&draft);
+            plan = film_draft_find_regions(&draft) ? make_plan(&draft) : NULL;
         }
     }
     if (plan == NULL) {

@@ -321,3 +321,35 @@ film_bytecode_reset(film_bytecode *bytecode)
     film_free(bytecode->items);
     *bytecode = (film_bytecode){0};
 }
+
+uint32_t
+film_instruction_pushes(const film_instruction *load)
+{
+    switch (load->form) {
+    case FILM_FORM_LOAD_CONST:
+    case FILM_FORM_LOAD_FAST:
+    case FILM_FORM_LOAD_CELL:
+    case FILM_FORM_LOAD_NAME:
+        return 1;
+    case FILM_FORM_LOAD_GLOBAL:
+        return load->bit ? 0 : 1;
+    case FILM_FORM_LOAD_FAST_PAIR:
+        return 2;
+    default:
+        return 0;
+    }
+}
+
+uint32_t
+film_instruction_loads(const film_instruction *load)
+{
+    switch (load->form) {
+    case FILM_FORM_LOAD_FAST:
+        return load->arg;
+    case FILM_FORM_LOAD_FAST_PAIR:
+    case FILM_FORM_STORE_LOAD_FAST:
+        return load->arg & 15u;
+    default:
+        return FILM_NONE;
+    }
+}

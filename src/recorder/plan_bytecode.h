@@ -146,6 +146,14 @@ film_bytecode_before(const film_bytecode *bytecode, uint32_t index);
 uint32_t
 film_bytecode_prefix(const film_bytecode *bytecode, uint32_t index);
 
+/* How many items a plain load pushes, 0 for anything else. */
+uint32_t
+film_instruction_pushes(const film_instruction *load);
+
+/* The slot of the variable it loads last, or FILM_NONE. */
+uint32_t
+film_instruction_loads(const film_instruction *load);
+
 /* plan_lines.c: sets `line`, then `marked` and `sure`. */
 bool
 film_bytecode_read_lines(film_bytecode *bytecode);

@@ -91,6 +91,10 @@ film_draft_name(const film_draft *draft, uint32_t index);
 PyObject *
 film_draft_slot_name(const film_draft *draft, uint32_t slot);
 
+/* plan_rebound.c: more points, where a line binds anew what it has changed. */
+void
+film_draft_find_rebound(film_draft *draft);
+
 /* plan_flow.c: finds regions and points. False when memory is out or the work would be
  * out of proportion. */
 bool

@@ -102,25 +102,6 @@ add_write(film_draft *draft, film_write write)
     return (uint32_t)draft->write_count++;
 }
 
-/* How many items a plain load pushes, 0 for anything else. */
-static uint32_t
-plain_pushes(const film_instruction *load)
-{
-    switch (load->form) {
-    case FILM_FORM_LOAD_CONST:
-    case FILM_FORM_LOAD_FAST:
-    case FILM_FORM_LOAD_CELL:
-    case FILM_FORM_LOAD_NAME:
-        return 1;
-    case FILM_FORM_LOAD_GLOBAL:
-        return load->bit ? 0 : 1;
-    case FILM_FORM_LOAD_FAST_PAIR:
-        return 2;
-    default:
-        return 0;
-    }
-}
-
 /* The place of the call whose result the store at `index` stores, when nothing but
  * plain loads of `above` items (owner, key) and copies lie between. */
 static uint16_t
@@ -136,7 +117,7 @@ find_call(const film_draft *draft, uint32_t index, uint32_t above)
         }
         before = &bytecode->instructions[index];
         if (above != 0) {
-            uint32_t pushes = plain_pushes(before);
+            uint32_t pushes = film_instruction_pushes(before);
 
             if (pushes == 0 || pushes > above) {
                 return FILM_PLAN_NO_PLACE;
@@ -180,21 +161,6 @@ stores_slot(const film_instruction *instruction, uint32_t slot)
     }
 }
 
-/* The local an instruction leaves on top of the stack, or FILM_NONE. */
-static uint32_t
-loaded_last(const film_instruction *load)
-{
-    switch (load->form) {
-    case FILM_FORM_LOAD_FAST:
-        return load->arg;
-    case FILM_FORM_LOAD_FAST_PAIR:
-    case FILM_FORM_STORE_LOAD_FAST:
-        return load->arg & 15u;
-    default:
-        return FILM_NONE;
-    }
-}
-
 /* owner.name += value: LOAD_FAST owner; COPY 1; LOAD_ATTR name; ...; SWAP 2; STORE_ATTR
  * name. The slot of the owner if it keeps it until the store, else FILM_NONE. */
 static uint32_t
@@ -218,7 +184,7 @@ find_augmented_owner(const film_draft *draft, uint32_t store)
         if (all[index - 2].form != FILM_FORM_COPY || all[index - 2].arg != 1) {
             continue;
         }
-        slot = loaded_last(&all[index - 3]);
+        slot = film_instruction_loads(&all[index - 3]);
         if (slot == FILM_NONE) {
             break;
         }
@@ -249,7 +215,7 @@ find_owner(const film_draft *draft, uint32_t index, film_write *write)
         write->cell_owner = true;
         return true;
     }
-    slot = loaded_last(load);
+    slot = film_instruction_loads(load);
     if (slot == FILM_NONE && load->form == FILM_FORM_SWAP &&
         write->kind == FILM_WRITE_ATTRIBUTE) {
         slot = find_augmented_owner(draft, index);
@@ -284,50 +250,6 @@ add_stack_write(film_draft *draft, uint32_t index, film_write write)
     return draft->made[point].before != FILM_NONE;
 }
 
-/* True when the line has called a method of the variable, or of an attribute of it,
- * that may have changed an object which no variable of the line may hold once this
- * store is over: `node = node.setdefault(k, {})`. */
-static bool
-is_let_go_changed(const film_draft *draft, uint32_t store, uint32_t slot)
-{
-    const film_bytecode *bytecode = &draft->bytecode;
-    const film_instruction *all = bytecode->instructions;
-    bool reads;
-
-    for (uint32_t index = store; index > 0 && store - index < LOOK_BACK; index--) {
-        const film_instruction *load = &all[index - 1];
-        uint32_t before;
-
-        if (load->line >= 0 && load->line != all[store].line) {
-            break;
-        }
-        if (load->form != FILM_FORM_LOAD_METHOD ||
-            !film_method_is_contained(film_draft_name(draft, load->arg), &reads) ||
-            reads) {
-            continue;
-        }
-        before = film_bytecode_before(bytecode, index - 1);
-        while (before != FILM_NONE && (all[before].form == FILM_FORM_LOAD_ATTRIBUTE ||
-                                       all[before].form == FILM_FORM_SUBSCRIPT)) {
-            bool subscript = all[before].form == FILM_FORM_SUBSCRIPT;
-
-            before = film_bytecode_before(bytecode, before);
-            if (subscript && before != FILM_NONE) {
-                /* d[k].append(x): its key is a plain load. */
-                before = plain_pushes(&all[before]) == 1
-                             ? film_bytecode_before(bytecode, before)
-                             : FILM_NONE;
-            }
-        }
-        if (before != FILM_NONE &&
-            (loaded_last(&all[before]) == slot ||
-             (all[before].form == FILM_FORM_LOAD_CELL && all[before].arg == slot))) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool
 add_slot_write(film_draft *draft, uint32_t index, film_write_kind kind, uint32_t slot,
                bool restores)
@@ -342,10 +264,6 @@ add_slot_write(film_draft *draft, uint32_t index, film_write_kind kind, uint32_t
         .constant = is_constant(draft, index),
     };
 
-    if (draft->wishes->scope == FILM_VALUES_ALL &&
-        is_let_go_changed(draft, index, slot)) {
-        draft->points[film_bytecode_prefix(&draft->bytecode, index)] = true;
-    }
     if ((kind == FILM_WRITE_FAST || kind == FILM_WRITE_CELL) &&
         draft->made[index].count == 0) {
         write.call_place = find_call(draft, index, 0);
@@ -410,7 +328,8 @@ find_constant(const film_draft *draft, uint32_t index)
     const film_instruction *load;
 
     index = film_bytecode_before(bytecode, index);
-    if (index == FILM_NONE || plain_pushes(&bytecode->instructions[index]) != 1) {
+    if (index == FILM_NONE ||
+        film_instruction_pushes(&bytecode->instructions[index]) != 1) {
         return FILM_PLAN_NO_PLACE;
     }
     index = film_bytecode_before(bytecode, index);
@@ -445,7 +364,7 @@ find_value(const film_draft *draft, uint32_t index)
     load = &bytecode->instructions[origin & ~FILM_ORIGIN_FIRST];
     slot = load->form == FILM_FORM_LOAD_FAST_PAIR && (origin & FILM_ORIGIN_FIRST) != 0
                ? load->arg >> 4
-               : loaded_last(load);
+               : film_instruction_loads(load);
     return slot == FILM_NONE ? FILM_PLAN_NO_PLACE : (uint16_t)slot;
 }
 

@@ -91,10 +91,11 @@ end_capture(void)
 {
     film_session *session = &film_the_session;
     film_capture_counts counts = {0};
-    char numbers[3][24];
+    char numbers[4][24];
     film_meta_pair pairs[] = {{"unknown_edges", numbers[0]},
                               {"plans_missing", numbers[1]},
-                              {"values_cut", numbers[2]}};
+                              {"values_cut", numbers[2]},
+                              {"objects_evicted", numbers[3]}};
 
     if (!session->captures) {
         return;
@@ -107,6 +108,8 @@ end_capture(void)
                    (unsigned long long)session->plans_missing);
     (void)snprintf(numbers[2], sizeof(numbers[2]), "%llu",
                    (unsigned long long)counts.cut);
+    (void)snprintf(numbers[3], sizeof(numbers[3]), "%llu",
+                   (unsigned long long)counts.evicted);
     film_writer_meta(session->writer, pairs, sizeof(pairs) / sizeof(pairs[0]));
 }
 

@@ -504,6 +504,52 @@ class Planner:
                         points.add(self.first_prefix(i.offset))
         return points
 
+    def rebound(self) -> set[int]:
+        """Stores of a statement that follows one of its line which has loaded the same
+        variable or attribute and then changed something."""
+        points = set()
+        for number, i in enumerate(self.ins):
+            writes = self.ops.get(i.offset, [])
+            if not writes or i.offset not in self.depth or self.cleans_up(number):
+                continue
+            kind, slot, name = writes[0]
+            taken = {"attribute": 2, "delete attribute": 1}.get(
+                kind, 0 if kind.startswith("delete") else len(writes)
+            )
+            base = self.depth[i.offset] - taken
+            ended = changed = False
+            for j in self.ins[max(0, number - 255) : number][::-1]:
+                if self.line.get(j.offset) not in (None, self.line.get(i.offset)):
+                    break
+                changed |= ended and self.may_change(j.offset)
+                if kind in ATTRIBUTES:
+                    loads = j.opname == "LOAD_ATTR" and not is_method(j)
+                    loads = loads and j.argval == name
+                elif slot is None:
+                    loads = j.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+                    loads = loads and j.argval == name
+                elif j.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF"):
+                    loads = j.arg == slot
+                else:
+                    loads = slot in loaded(j)
+                if changed and loads:
+                    points.add(self.first_prefix(i.offset))
+                    break
+                ended |= self.depth.get(j.offset, base + 1) <= base
+        return points
+
+    def cleans_up(self, number: int) -> bool:
+        """The end of `except E as e` and of a comprehension."""
+        i = self.ins[number]
+        if i.offset in self.restoring:
+            return True
+        around = {"STORE_FAST": number + 1, "DELETE_FAST": number - 1}.get(i.opname)
+        if around is None or not 0 <= around < len(self.ins):
+            return False
+        other = self.ins[around]
+        pair = {i.opname, other.opname} == {"STORE_FAST", "DELETE_FAST"}
+        return pair and other.arg == i.arg
+
     def must_stop(self, x: int, s: State) -> bool:
         """True when the writes that wait must be told before this instruction."""
         i = self.at[x]
@@ -584,12 +630,6 @@ class Planner:
 
     def plan(self) -> Plan:
         starts = set(self.marked) | set(self.handler_depth) | set(self.before)
-        starts |= self.let_go_changed()
-        if OLD:  # a delegated throw() may go on there without an event
-            starts |= {i.argval for i in self.ins if i.opname == "SEND"}
-        starts |= {i.offset for i in self.ins if i.opname == "RESUME"}
-        self.points = set(self.before) | self.let_go_changed()
-        self.find_constants()
         cleared = {
             (i.argval, i.positions)
             for i in self.ins
@@ -602,6 +642,13 @@ class Planner:
             for o, writes in self.ops.items()
             if (writes[0][2] or "").startswith("__") and writes[0][0] == "name"
         }
+        let_go = self.let_go_changed() | self.rebound()
+        starts |= let_go
+        if OLD:  # a delegated throw() may go on there without an event
+            starts |= {i.argval for i in self.ins if i.opname == "SEND"}
+        starts |= {i.offset for i in self.ins if i.opname == "RESUME"}
+        self.points = set(self.before) | let_go
+        self.find_constants()
         self.order = sorted(starts)
         regions: dict[int, Region] = {}
         while True:

@@ -105,7 +105,9 @@ def main():
             perform(folder, kept, version, first, shlex.split(options.before))
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(take, wanted))
+        for done, _ in enumerate(pool.map(take, wanted), 1):
+            if done % 100 == 0:
+                print(f"{done} of {len(wanted)} pieces", flush=True)
     wrong = missing = 0
     for version in options.versions:
         sums: collections.Counter[str] = collections.Counter()

@@ -832,4 +832,48 @@ TRAPS = {
             return l, d, k
         use()
         """,
+    "bound_anew_in_one_line": """
+        class P:
+            def __init__(self): self.items = [1]; self.table = {}
+        def names():
+            l = [1, 2, 3]; z = l
+            l[-1] = 'last'; del l[1:]; l = [1, 2]
+            z[0] = 5; y = z; z = None
+            k = 1; d = {}; e = d
+            d['k'] = k; d = {k: d}
+            e.update(a=1); del e
+            l.append(3); m = l; l = m[k:]; m = 0
+            x = [3, 1]; w = x
+            x.sort(); x = x.pop()
+            b = c = [1]
+            b += [2]; b = 3
+            return y, d, w, c
+        def attributes():
+            o = P(); y = o.items; w = o
+            o.items.append(2); o.items = []
+            o.items.append(3); o = P()
+            w.table['k'] = 1; t = w.table; w.table = None
+            del o.items[:]; i = o.items; del o.items
+            return y, w, t, i
+        def cells():
+            l = [1]; z = l
+            def f():
+                nonlocal l
+                l.append(2); l = [3]
+                return l
+            f()
+            return z
+        def handled():
+            seen = []
+            try: 1 / 0
+            except ZeroDivisionError as e: seen.append(e.args); seen = [seen]
+            return seen
+        G = [1]; H = G
+        def module():
+            global G
+            G.append(3); G = [4]
+            return H
+        G.append(2); K = G; del G; G = K
+        names(); attributes(); cells(); handled(); module()
+        """,
 }

@@ -1,0 +1,202 @@
+/* plan_rebound.c: variables and attributes that are bound anew behind a change, in one
+ * line: `l.append(4); l = []`, `del self.x[1:]; self.x = None`, `node = node.pop()`.
+ *
+ * What a line changes in place is looked at when the next event comes, by the names the
+ * line loaded it from. Where the same line binds such a name anew, that store becomes a
+ * point: the object is looked at while the name still has it. Within a statement only
+ * methods that change builtin containers count; a later statement of the line has a
+ * point behind any change.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/plan_draft.h"
+#include "recorder/plan_harmless.h"
+
+/* How far back a line is looked through: beyond, nobody writes lines. */
+#define LINE_LIMIT 256u
+
+static bool
+loads_slot(const film_instruction *load, uint32_t slot)
+{
+    switch (load->form) {
+    case FILM_FORM_LOAD_FAST:
+    case FILM_FORM_LOAD_CELL:
+        return load->arg == slot;
+    case FILM_FORM_LOAD_FAST_PAIR:
+        return load->arg >> 4 == slot || (load->arg & 15u) == slot;
+    case FILM_FORM_STORE_LOAD_FAST:
+        return (load->arg & 15u) == slot;
+    default:
+        return false;
+    }
+}
+
+/* True when the instruction loads from where the write goes. */
+static bool
+loads_target(const film_draft *draft, const film_instruction *load,
+             const film_write *write)
+{
+    switch (write->kind) {
+    case FILM_WRITE_FAST:
+    case FILM_WRITE_CELL:
+    case FILM_DELETE_FAST:
+    case FILM_DELETE_CELL:
+        return loads_slot(load, write->slot);
+    case FILM_WRITE_GLOBAL:
+    case FILM_WRITE_NAME:
+    case FILM_DELETE_GLOBAL:
+    case FILM_DELETE_NAME:
+        return (load->form == FILM_FORM_LOAD_GLOBAL ||
+                load->form == FILM_FORM_LOAD_NAME) &&
+               film_draft_name(draft, load->arg) == write->name;
+    case FILM_WRITE_ATTRIBUTE:
+    case FILM_DELETE_ATTRIBUTE:
+        return load->form == FILM_FORM_LOAD_ATTRIBUTE &&
+               film_draft_name(draft, load->arg) == write->name;
+    default:
+        return false; /* read off the stack, at a point in any case */
+    }
+}
+
+/* How many items the store takes from the stack. */
+static int32_t
+taken_by(const film_draft *draft, uint32_t store)
+{
+    const film_made *made = &draft->made[store];
+
+    switch (draft->writes[made->first].kind) {
+    case FILM_DELETE_FAST:
+    case FILM_DELETE_CELL:
+    case FILM_DELETE_GLOBAL:
+    case FILM_DELETE_NAME:
+        return 0;
+    case FILM_DELETE_ATTRIBUTE:
+        return 1;
+    case FILM_WRITE_ATTRIBUTE:
+        return 2;
+    default:
+        return made->count;
+    }
+}
+
+/* True when an earlier statement of the store's line loads what the store binds anew,
+ * and behind that something is changed in place. */
+static bool
+is_rebound(const film_draft *draft, uint32_t store)
+{
+    const film_instruction *all = draft->bytecode.instructions;
+    const film_write *write = &draft->writes[draft->made[store].first];
+    int32_t base = all[store].depth - taken_by(draft, store);
+    bool statement = false, changed = false;
+
+    for (uint32_t index = store; index-- > 0 && store - index < LINE_LIMIT;) {
+        const film_instruction *here = &all[index];
+
+        if (here->line != all[store].line && here->line >= 0) {
+            return false;
+        }
+        changed = changed || (statement && film_draft_may_change(draft, index));
+        if (changed && loads_target(draft, here, write)) {
+            return true;
+        }
+        /* Nothing of the store's own statement lies on the stack here. */
+        statement = statement || (here->depth >= 0 && here->depth <= base);
+    }
+    return false;
+}
+
+/* True when the line has called a method of the variable, or of an attribute of it,
+ * that may have changed an object which no variable of the line may hold once this
+ * store is over: `node = node.setdefault(k, {})`. */
+static bool
+is_let_go_changed(const film_draft *draft, uint32_t store, uint32_t slot)
+{
+    const film_bytecode *bytecode = &draft->bytecode;
+    const film_instruction *all = bytecode->instructions;
+    bool reads;
+
+    for (uint32_t index = store; index > 0 && store - index < LINE_LIMIT; index--) {
+        const film_instruction *load = &all[index - 1];
+        uint32_t before;
+
+        if (load->line >= 0 && load->line != all[store].line) {
+            break;
+        }
+        if (load->form != FILM_FORM_LOAD_METHOD ||
+            !film_method_is_contained(film_draft_name(draft, load->arg), &reads) ||
+            reads) {
+            continue;
+        }
+        before = film_bytecode_before(bytecode, index - 1);
+        while (before != FILM_NONE && (all[before].form == FILM_FORM_LOAD_ATTRIBUTE ||
+                                       all[before].form == FILM_FORM_SUBSCRIPT)) {
+            bool subscript = all[before].form == FILM_FORM_SUBSCRIPT;
+
+            before = film_bytecode_before(bytecode, before);
+            if (subscript && before != FILM_NONE) {
+                /* d[k].append(x): its key is a plain load. */
+                before = film_instruction_pushes(&all[before]) == 1
+                             ? film_bytecode_before(bytecode, before)
+                             : FILM_NONE;
+            }
+        }
+        if (before != FILM_NONE &&
+            (film_instruction_loads(&all[before]) == slot ||
+             (all[before].form == FILM_FORM_LOAD_CELL && all[before].arg == slot))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What the compiler does for itself: the end of `except E as e` (e = None; del e), the
+ * end of a comprehension. */
+static bool
+is_cleaning_up(const film_draft *draft, uint32_t index)
+{
+    const film_instruction *all = draft->bytecode.instructions;
+    const film_write *write = &draft->writes[draft->made[index].first];
+
+    if (write->hidden) {
+        return true;
+    }
+    if (write->kind == FILM_WRITE_FAST && index + 1 < draft->bytecode.count) {
+        return all[index + 1].form == FILM_FORM_DELETE_FAST &&
+               all[index + 1].arg == write->slot;
+    }
+    return write->kind == FILM_DELETE_FAST && index > 0 &&
+           all[index - 1].form == FILM_FORM_STORE_FAST &&
+           all[index - 1].arg == write->slot;
+}
+
+/* A variable whose object a method of the line may have changed. */
+static bool
+lets_go_changed(const film_draft *draft, uint32_t index)
+{
+    const film_made *made = &draft->made[index];
+
+    for (uint32_t number = 0; number < made->count; number++) {
+        const film_write *write = &draft->writes[made->first + number];
+
+        if ((write->kind == FILM_WRITE_FAST || write->kind == FILM_WRITE_CELL ||
+             write->kind == FILM_DELETE_FAST || write->kind == FILM_DELETE_CELL) &&
+            is_let_go_changed(draft, index, write->slot)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void
+film_draft_find_rebound(film_draft *draft)
+{
+    if (draft->wishes->scope != FILM_VALUES_ALL) {
+        return;
+    }
+    for (uint32_t index = 0; index < draft->bytecode.count; index++) {
+        if (draft->made[index].count != 0 && draft->made[index].before == FILM_NONE &&
+            (lets_go_changed(draft, index) ||
+             (draft->bytecode.instructions[index].depth >= 0 &&
+              !is_cleaning_up(draft, index) && is_rebound(draft, index)))) {
+            draft->points[film_bytecode_prefix(&draft->bytecode, index)] = true;
+        }
+    }
+}
