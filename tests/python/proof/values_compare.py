@@ -214,9 +214,8 @@ class Identities:
         return sum(len(serials) > 1 for serials in self.serials.values())
 
 
-def is_long(kind, text):
-    """An int of more bytes than are kept by default."""
-    return kind == "int" and int(text).bit_length() // 8 + 1 > 256
+# An int of more than the 256 bytes that are kept by default.
+LONG_INT = re.compile(r"\d{616,}")
 
 
 def differs(model, value, identities, content=True, name=None):
@@ -241,7 +240,7 @@ def differs(model, value, identities, content=True, name=None):
             return f"{value.get('text')} for {text}"
         if length is not None and value.get("length", length) != length:
             return f"length {value.get('length')} for {length}"
-    elif content and text is not None and not is_long(kind, text):
+    elif content and text is not None and not (kind == "int" and LONG_INT.search(text)):
         return f"cut for {text}"
     return identities.check(value.get("object"), identity)
 
@@ -701,6 +700,8 @@ class Walk:
             try:
                 found = self.state.text_of(reference)
             except Unknown:
+                if LONG_INT.search(text):
+                    continue
                 raise Difference(f"{name} is {text}, the film does not tell") from None
             if "[redacted]" in found:
                 text = self.identities.secrets.without(text)
