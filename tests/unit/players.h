@@ -1,5 +1,6 @@
 /* players.h: programs of calls played at random into a recording, and a model that
- * notes what each event should be. SPDX-License-Identifier: Apache-2.0 */
+ * notes what each event should be.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_TEST_PLAYERS_H
 #define FILMSTRIP_TEST_PLAYERS_H
 

@@ -1,5 +1,6 @@
 /* test_reader_damage.c: what the reader gives of damaged and cut recordings, and when
- * memory runs out. SPDX-License-Identifier: Apache-2.0 */
+ * memory runs out.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "players.h"
 
 #include <filmstrip/filmstrip.h>
