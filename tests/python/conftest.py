@@ -20,6 +20,12 @@ from typing import Any
 
 import pytest
 
+# What a failed assert compared is told there too.
+pytest.register_assert_rewrite(
+    *("asking", "dap_client", "dap_films", "objwatch_programs", "proof.alike"),
+    *("step_stories", "stories", "terminals"),
+)
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 _spec = importlib.util.find_spec("filmstrip")
