@@ -244,6 +244,24 @@ def program(runner: Runner) -> Callable[..., Result]:
     return run
 
 
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """The film of the shop in step_stories.py."""
+    import step_stories  # it imports this file
+
+    return step_stories.record(tmp_path_factory.mktemp("step"), step_stories.SHOP)
+
+
+@pytest.fixture
+def terminal(tmp_path: pathlib.Path) -> Iterator[Callable[..., Any]]:
+    """terminal(80, 24) is a shell of that size."""
+    import terminals  # it imports this file
+
+    terminals.need_tmux()
+    with terminals.terminals(tmp_path) as make:
+        yield make
+
+
 @pytest.fixture
 def dump() -> Callable[..., list[Event]]:
     return dump_events

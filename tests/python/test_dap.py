@@ -31,11 +31,6 @@ def films(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     return record_films(tmp_path_factory.mktemp("dap"))
 
 
-@pytest.fixture(scope="module")
-def film(films: pathlib.Path) -> pathlib.Path:
-    return films / "market.film"
-
-
 def test_sessions_by_the_npm_client(
     films: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
@@ -111,9 +106,9 @@ class Listening:
 
 
 @pytest.mark.once
-def test_a_port_wants_the_token(film: pathlib.Path) -> None:
+def test_a_port_wants_the_token(films: pathlib.Path) -> None:
     initialize = {"command": "initialize", "arguments": {"adapterID": "x"}}
-    with Listening(os.fspath(film)) as server:
+    with Listening(os.fspath(films / "market.film")) as server:
         for token in (None, "", "x", server.token[:-1], server.token + "0", 5):
             said = server.talk(
                 initialize,
@@ -136,7 +131,7 @@ def test_a_port_wants_the_token(film: pathlib.Path) -> None:
 
 
 @pytest.mark.once
-def test_a_client_that_says_nothing_is_sent_away(film: pathlib.Path) -> None:
+def test_a_client_that_says_nothing_is_sent_away(films: pathlib.Path) -> None:
     with Listening() as server:
         with socket.create_connection(("127.0.0.1", server.port), timeout=30) as peer:
             began = time.monotonic()
@@ -146,7 +141,10 @@ def test_a_client_that_says_nothing_is_sent_away(film: pathlib.Path) -> None:
             {"command": "initialize", "arguments": {"adapterID": "x"}},
             {
                 "command": "attach",
-                "arguments": {"film": str(film), "token": server.token},
+                "arguments": {
+                    "film": str(films / "market.film"),
+                    "token": server.token,
+                },
             },
         )
         assert any(message.get("event") == "initialized" for message in said)

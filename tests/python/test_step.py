@@ -6,12 +6,7 @@ import pathlib
 
 import pytest
 
-from step_stories import SHOP, THREADS, place, places, record, record_dying, step
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    return record(tmp_path_factory.mktemp("step"), SHOP)
+from step_stories import THREADS, place, places, record, record_dying, step
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pathlib
 import random
 import subprocess
 import time
@@ -12,12 +11,6 @@ import pytest
 from conftest import PROGRAM as PATH
 from conftest import clean_environment, run_program
 from step_stories import ASAN, SHOP, being_written, places, record, step
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    return record(tmp_path_factory.mktemp("step"), SHOP)
-
 
 # --- recordings that tell less -------------------------------------------------------------
 

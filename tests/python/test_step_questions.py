@@ -3,19 +3,12 @@ commands."""
 
 from __future__ import annotations
 
-import pathlib
 import re
 
 import pytest
 
 from conftest import ROOT, run_program
-from step_stories import SHOP, place, places, record, step
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    return record(tmp_path_factory.mktemp("step"), SHOP)
-
+from step_stories import place, places, step
 
 # --- asking --------------------------------------------------------------------------
 

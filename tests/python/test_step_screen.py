@@ -9,12 +9,11 @@ import os
 import pathlib
 import re
 import time
-from collections.abc import Callable, Iterator
 
 import pytest
 
-from step_stories import SHOP, THREADS, record, record_dying
-from terminals import Terminal, need_tmux, start_step, terminals
+from step_stories import THREADS, record, record_dying
+from terminals import Terminal, start_step
 
 # The screens do not depend on the Python, and they take long.
 pytestmark = pytest.mark.once
@@ -24,23 +23,6 @@ GOLDEN = pathlib.Path(__file__).parent / "golden" / "step"
 
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _tmux() -> None:
-    need_tmux()
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    return record(tmp_path_factory.mktemp("screen"), SHOP)
-
-
-@pytest.fixture
-def terminal(tmp_path: pathlib.Path) -> Iterator[Callable[..., Terminal]]:
-    """terminal(80, 24) is a shell of that size."""
-    with terminals(tmp_path) as make:
-        yield make
 
 
 # --- screens -------------------------------------------------------------------------

@@ -14,34 +14,16 @@ import signal
 import struct
 import termios
 import time
-from collections.abc import Callable, Iterator
 
 import pytest
 
 from conftest import PROGRAM as PATH
 from conftest import clean_environment
 from step_stories import ASAN, SHOP, being_written, record
-from terminals import Terminal, need_tmux, start_step, terminals
+from terminals import Terminal, start_step
 
 # The screens do not depend on the Python, and they take long.
 pytestmark = pytest.mark.once
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _tmux() -> None:
-    need_tmux()
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    return record(tmp_path_factory.mktemp("screen"), SHOP)
-
-
-@pytest.fixture
-def terminal(tmp_path: pathlib.Path) -> Iterator[Callable[..., Terminal]]:
-    """terminal(80, 24) is a shell of that size."""
-    with terminals(tmp_path) as make:
-        yield make
 
 
 # --- the terminal is left as it was ----------------------------------------------------
