@@ -212,11 +212,12 @@ def test_damage_is_told(terminal, shop, tmp_path):
     film.write_bytes(damaged)
     window = terminal(100, 30)
     window.run(f"clear; {PATH} step {film}; echo status $?")
-    screen = window.wait(lambda screen: " level " in screen or "status" in screen)
+    ended = re.compile(r"^status [012]$", re.MULTILINE)  # not the line that was typed
+    screen = window.wait(lambda screen: " level " in screen or ended.search(screen))
     if " level " in screen:
         window.keys(*"jjj..xG")
         window.keys("q")
-    screen = window.see("status ")
+    screen = window.wait(ended.search)
     assert "Segmentation" not in screen
 
 
