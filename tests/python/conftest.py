@@ -36,6 +36,9 @@ if _spec is None or _spec.origin is None:
 PACKAGE = pathlib.Path(_spec.origin).parent
 PROGRAM = PACKAGE / "bin" / "filmstrip"  # the C program
 
+# Behind sys.executable: starts a recording of calls, without values.
+RUN_CALLS = ("-m", "filmstrip", "run", "--level", "calls")
+
 Event = dict[str, Any]
 
 

@@ -4,14 +4,12 @@ without us."""
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 
 import pytest
 
-from conftest import clean_environment, dump_events, wait_asleep
+from conftest import dump_events
 from proof import films
-from proof.alike import compare
+from proof.alike import compare, die_alike
 
 ALL = ["--all", "--c-calls"]
 
@@ -321,22 +319,6 @@ def test_death_by_a_signal_from_outside(runner, number):
         print("up", flush=True)
         time.sleep(60)
     """)
-    said = []
-    for how in ([], ["-m", "filmstrip", "run", "-o", "out.film"]):
-        child = subprocess.Popen(
-            [sys.executable, *how, "program.py"],
-            cwd=runner.folder,
-            env=clean_environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert child.stdout.readline() == "up\n"
-        wait_asleep(child.pid)  # so that both tracebacks name that line
-        child.send_signal(number)
-        _, errors = child.communicate(timeout=30)
-        assert child.returncode == -number
-        said.append(errors)
-    assert said[0] == said[1]
+    die_alike(runner, number)
     films.check(runner.folder / "out.film")
     assert films.calls_of(dump_events(runner.folder / "out.film"), "f") == 100

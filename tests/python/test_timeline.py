@@ -11,6 +11,7 @@ import pytest
 
 import asking
 from asking import python, record_values
+from conftest import RUN_CALLS
 
 PROGRAM = """\
 import threading
@@ -321,7 +322,7 @@ def test_what_cannot_be_asked_is_said(ask: Callable[[str], Any]) -> None:
 
 def test_a_recording_of_calls_only(tmp_path: pathlib.Path) -> None:
     (tmp_path / "bank.py").write_text(PROGRAM)
-    python(tmp_path, "-m", "filmstrip", "run", "--level", "calls", "bank.py")
+    python(tmp_path, *RUN_CALLS, "bank.py")
     script = """
 import filmstrip
 film = filmstrip.open("bank.film")
