@@ -20,6 +20,27 @@ add_two(film_parser *parse, film_op op, uint32_t left, uint32_t right)
     return film_parser_add(parse, op, left);
 }
 
+/* a, b, c: behind the first part, up to `closing` (NULL: the end), which stays. */
+static uint32_t
+parse_tuple(film_parser *parse, uint32_t first, const char *closing)
+{
+    uint32_t last = first, next;
+
+    while (film_parser_take_sign(parse, ",")) {
+        if (closing == NULL ? parse->kind == FILM_WORD_END
+                            : film_parser_is(parse, FILM_WORD_SIGN, closing)) {
+            break; /* a comma behind the last part */
+        }
+        next = film_parser_expression(parse);
+        if (next == 0) {
+            return 0;
+        }
+        parse->tree->nodes[last].next = next;
+        last = next;
+    }
+    return film_parser_add(parse, FILM_OP_TUPLE, first);
+}
+
 /* --- trailers and operators --- */
 
 static uint32_t
@@ -44,6 +65,9 @@ parse_item(film_parser *parse, uint32_t of)
         return film_parser_fault(parse, "an index is missing");
     }
     parts[0] = parse_slice_part(parse);
+    if (parts[0] != 0 && film_parser_is(parse, FILM_WORD_SIGN, ",")) {
+        parts[0] = parse_tuple(parse, parts[0], "]");
+    }
     for (unsigned i = 1; i < 3 && parts[i - 1] != 0; i++) {
         bool colon = film_parser_take_sign(parse, ":");
         slice = slice || colon;
@@ -54,7 +78,7 @@ parse_item(film_parser *parse, uint32_t of)
         return 0;
     }
     if (film_parser_is(parse, FILM_WORD_SIGN, ",")) {
-        return film_parser_fault(parse, "an index of several parts is not known here");
+        return film_parser_fault(parse, "a slice of several parts is not known here");
     }
     if (!film_parser_take_sign(parse, "]")) {
         return film_parser_fault(parse, "a bracket does not close");
@@ -348,6 +372,9 @@ film_expression_parse(const char *text, size_t length, film_expression **out,
     (void)film_parser_add(&parse, FILM_OP_NONE, 0); /* 0 is none */
     film_parser_advance(&parse);
     tree->root = film_parser_expression(&parse);
+    if (tree->root != 0 && film_parser_is(&parse, FILM_WORD_SIGN, ",")) {
+        tree->root = parse_tuple(&parse, tree->root, NULL);
+    }
     if (parse.why == NULL && parse.kind != FILM_WORD_END) {
         film_parser_fault(&parse, "nothing may follow here");
     }

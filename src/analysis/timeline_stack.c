@@ -60,8 +60,13 @@ static uint32_t
 line_of(const film_timeline *timeline, const film_scene *scene, uint32_t index,
         const film_stack_frame *frame, bool innermost)
 {
+    const film_code *code;
     film_event event;
 
+    if (frame->offset == FILM_NO_OFFSET) {
+        code = film_reader_code(timeline->reader, frame->code);
+        return code == NULL ? 0 : code->first_line; /* it has just been called */
+    }
     if (innermost && scene->events[index].kind == FILM_KIND_HANDLED) {
         film_scene_event_of(scene, index, &event);
         return film_reader_event_line(timeline->reader, &event);
