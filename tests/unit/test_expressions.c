@@ -66,6 +66,8 @@ TEST(expressions_mean_what_python_means)
         {"abs(-3)", "3"},
         {"()", "()"},
         {"(1,)", "(1,)"},
+        {"a, b", "(1, 2)"},
+        {"{(1, 2): 'k'}[1, 2]", "'k'"},
         {"{1, 2} == {2, 1}", "True"},
     };
     film opened;
@@ -85,24 +87,17 @@ TEST(expressions_mean_what_python_means)
 TEST(expressions_say_what_is_wrong)
 {
     static const char *const faults[] = {
-        "",        "a +",    "(a",     "a)",        "[1, 2",
-        "a b",     "1 2",    "f(a)",   "a.b(c)",    "lambda: 1",
-        "x = 1",   "a if b", "'open",  "0x",        "1__2x",
-        "a[",      "a[]",    "a[1,2]", "{1: 2, 3}", "not",
-        "a not b", "..a",    "@",      "a; b",      "99999999999999999999",
+        "",        "a +",    "(a",       "a)",        "[1, 2",
+        "a b",     "1 2",    "f(a)",     "a.b(c)",    "lambda: 1",
+        "x = 1",   "a if b", "'open",    "0x",        "1__2x",
+        "a[",      "a[]",    "a[1:2,3]", "{1: 2, 3}", "not",
+        "a not b", "..a",    "@",        "a; b",      "99999999999999999999",
         "\x01",    "a.",     "{,}",
     };
-    static const char *const outcomes[] = {"y",
-                                           "x.attr",
-                                           "a[0]",
-                                           "1 / 0",
-                                           "[1][5]",
-                                           "{}['k']",
-                                           "9223372036854775807 + 1",
-                                           "len(5)",
-                                           "'a' + 1",
-                                           "1 < 'a'",
-                                           "zzz"};
+    static const char *const outcomes[] = {
+        "y",      "x.attr",  "a[0]",    "a[1,2]",
+        "1 / 0",  "[1][5]",  "{}['k']", "9223372036854775807 + 1",
+        "len(5)", "'a' + 1", "1 < 'a'", "zzz"};
     char deep[2 * FILM_EXPRESSION_LENGTH];
     film opened;
 
