@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/activity.h"
 
+#include "analysis/kinds.h"
 #include "base/alloc.h"
 
 typedef struct entry {
@@ -59,20 +60,6 @@ film_activity_close(film_activity *activity)
     }
 }
 
-static bool
-enters_frame(uint8_t kind)
-{
-    return kind == FILM_KIND_CALL || kind == FILM_KIND_RESUME ||
-           kind == FILM_KIND_THROW;
-}
-
-static bool
-leaves_frame(uint8_t kind)
-{
-    return kind == FILM_KIND_RETURN || kind == FILM_KIND_YIELD ||
-           kind == FILM_KIND_UNWIND;
-}
-
 /* Whether our stack is what the cursor's was just before the event. */
 static bool
 agrees(const film_activity *activity, const film_event *event)
@@ -80,7 +67,7 @@ agrees(const film_activity *activity, const film_event *event)
     const film_frame *stack;
     size_t depth;
 
-    if (enters_frame(event->kind)) {
+    if (film_kind_enters(event->kind)) {
         if (activity->frames != event->depth) {
             return false;
         }
@@ -109,10 +96,10 @@ frame_before(const film_activity *activity, size_t index, size_t *count)
     const film_frame *stack = film_cursor_stack(activity->cursor, &depth);
     const film_frame *closed = NULL;
 
-    if (enters_frame(activity->event->kind)) {
+    if (film_kind_enters(activity->event->kind)) {
         depth -= depth > 0;
     }
-    else if (leaves_frame(activity->event->kind)) {
+    else if (film_kind_leaves(activity->event->kind)) {
         closed = film_cursor_closed(activity->cursor);
     }
     *count = depth + (closed != NULL);
@@ -221,12 +208,12 @@ apply(film_activity *activity, film_step *step, film_error *error)
     step->time_ns = event->time_ns;
     step->cause = event->kind;
     step->event = event;
-    if (enters_frame(event->kind)) {
+    if (film_kind_enters(event->kind)) {
         step->kind = FILM_STEP_ENTER;
         step->function = event->code;
         pushed = push(activity, event->frame, event->code);
     }
-    else if (leaves_frame(event->kind) && activity->top_serial == event->frame &&
+    else if (film_kind_leaves(event->kind) && activity->top_serial == event->frame &&
              activity->count > 0) {
         if (top_is_c) { /* a C function whose end was not seen */
             step->event = NULL;

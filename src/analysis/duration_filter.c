@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "analysis/kinds.h"
 #include "base/alloc.h"
 #include "base/buffer.h"
 
@@ -84,20 +85,6 @@ lane_of(film_duration_filter *filter, const film_merged *merged)
     return &filter->lanes[filter->last];
 }
 
-static bool
-enters(uint8_t kind)
-{
-    return kind == FILM_KIND_CALL || kind == FILM_KIND_RESUME ||
-           kind == FILM_KIND_THROW;
-}
-
-static bool
-leaves(uint8_t kind)
-{
-    return kind == FILM_KIND_RETURN || kind == FILM_KIND_YIELD ||
-           kind == FILM_KIND_UNWIND;
-}
-
 static void
 drop_oldest(lane *from, size_t count)
 {
@@ -127,7 +114,7 @@ release(const film_duration_filter *filter, lane *from, uint64_t now_ns,
         held *oldest = &from->items[given];
         film_merged merged = {&oldest->event, NULL, from->recording, oldest->time_ns};
 
-        if (enters(oldest->event.kind) &&
+        if (film_kind_enters(oldest->event.kind) &&
             now_ns - oldest->time_ns < filter->at_least_ns) {
             break;
         }
@@ -193,10 +180,10 @@ film_duration_filter_add(film_duration_filter *filter, const film_merged *merged
         return film_fail(error, FILM_NO_MEMORY, "not enough memory");
     }
     release(filter, own, merged->time_ns, take, context);
-    if (leaves(event->kind)) {
+    if (film_kind_leaves(event->kind)) {
         for (size_t i = own->count; i > 0; i--) {
             const film_event *entry = &own->items[i - 1].event;
-            if (entry->frame == event->frame && enters(entry->kind)) {
+            if (entry->frame == event->frame && film_kind_enters(entry->kind)) {
                 own->tokens.length = own->items[i - 1].tokens_at;
                 own->count = i - 1; /* too short: it and all inside it go */
                 return FILM_OK;
@@ -206,7 +193,7 @@ film_duration_filter_add(film_duration_filter *filter, const film_merged *merged
             return FILM_OK;
         }
     }
-    if (enters(event->kind) || own->count > 0) {
+    if (film_kind_enters(event->kind) || own->count > 0) {
         FILM_TRY(hold(own, merged, error));
         return FILM_OK;
     }

@@ -187,6 +187,20 @@ frame_or_none(film_ask *ask, film_moment moment, size_t *index)
     return status == FILM_END ? FILM_OK : status;
 }
 
+/* The "variable" of a frame at the moment "m". */
+static film_status
+get_target(film_ask *ask, film_moment *moment, const char **variable,
+           film_target *target)
+{
+    size_t index = 0;
+
+    FILM_TRY(film_ask_get_moment(ask, "m", true, moment));
+    FILM_TRY(film_ask_get_text(ask, "variable", true, variable));
+    FILM_TRY(frame_or_none(ask, *moment, &index));
+    return film_target_parse(ask->timeline, *moment, index, *variable, target,
+                             ask->error);
+}
+
 /* Writes from `at` on into "writes"; where to go on into "next". */
 static film_status
 put_writes(film_ask *ask, const film_target *target, film_moment at, bool back,
@@ -240,13 +254,8 @@ film_answer_writes(film_ask *ask)
     film_moment moment, at;
     film_target target;
     const char *variable;
-    size_t index = 0;
 
-    FILM_TRY(film_ask_get_moment(ask, "m", true, &moment));
-    FILM_TRY(film_ask_get_text(ask, "variable", true, &variable));
-    FILM_TRY(frame_or_none(ask, moment, &index));
-    FILM_TRY(
-        film_target_parse(ask->timeline, moment, index, variable, &target, ask->error));
+    FILM_TRY(get_target(ask, &moment, &variable, &target));
     at = moment;
     if (film_ask_get(ask, "next") != NULL) {
         FILM_TRY(film_ask_get_moment(ask, "next", false, &at));
@@ -261,13 +270,8 @@ film_answer_history(film_ask *ask)
     film_moment moment, at, last;
     film_target target;
     const char *variable;
-    size_t index = 0;
 
-    FILM_TRY(film_ask_get_moment(ask, "m", true, &moment));
-    FILM_TRY(film_ask_get_text(ask, "variable", true, &variable));
-    FILM_TRY(frame_or_none(ask, moment, &index));
-    FILM_TRY(
-        film_target_parse(ask->timeline, moment, index, variable, &target, ask->error));
+    FILM_TRY(get_target(ask, &moment, &variable, &target));
     if (!film_ask_get_bool(ask, "this_frame")) {
         target.frame = target.kind == FILM_TARGET_CLASS ? target.frame : 0;
         target.least = 0;
@@ -333,14 +337,9 @@ film_answer_origin(film_ask *ask)
     const char *variable;
     uint64_t depth;
     unsigned nodes = 0;
-    size_t index = 0;
 
-    FILM_TRY(film_ask_get_moment(ask, "m", true, &moment));
-    FILM_TRY(film_ask_get_text(ask, "variable", true, &variable));
     FILM_TRY(film_ask_get_number(ask, "depth", 1, &depth));
-    FILM_TRY(frame_or_none(ask, moment, &index));
-    FILM_TRY(
-        film_target_parse(ask->timeline, moment, index, variable, &target, ask->error));
+    FILM_TRY(get_target(ask, &moment, &variable, &target));
     if (film_ask_get(ask, "next") != NULL) {
         FILM_TRY(film_ask_get_moment(ask, "next", false, &moment));
     }

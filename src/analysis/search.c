@@ -69,6 +69,23 @@ must_pause(const film_search *search, uint32_t index)
     return search->slow && (index & 31) == 0 && film_budget_spent(search->budget);
 }
 
+/* Whether the lane stops at this event: it is what is looked for, or time is up. */
+static bool
+settles(film_timeline *timeline, const film_search *search, film_scene *scene,
+        uint32_t index, lane *one)
+{
+    if (must_pause(search, index)) {
+        one->paused = true;
+        return true;
+    }
+    if (search->match(search->context, timeline, scene, index)) {
+        one->found = true;
+        one->time_ns = scene->events[index].time_ns;
+        return true;
+    }
+    return false;
+}
+
 /* Looks at one chunk of a lane. */
 static film_status
 advance(film_timeline *timeline, const film_search *search, lane *one,
@@ -101,15 +118,8 @@ advance(film_timeline *timeline, const film_search *search, lane *one,
         for (uint64_t at = one->at < last ? one->at : last;
              at > scene->first && at > one->first; at--) {
             uint32_t index = (uint32_t)(at - 1 - scene->first);
-            if (must_pause(search, index)) {
+            if (settles(timeline, search, scene, index, one)) {
                 one->at = at;
-                one->paused = true;
-                return FILM_OK;
-            }
-            if (search->match(search->context, timeline, scene, index)) {
-                one->found = true;
-                one->at = at;
-                one->time_ns = scene->events[index].time_ns;
                 return FILM_OK;
             }
         }
@@ -118,15 +128,8 @@ advance(film_timeline *timeline, const film_search *search, lane *one,
         for (uint64_t at = one->at > scene->first ? one->at : scene->first;
              at < scene->first + scene->count && at < one->end; at++) {
             uint32_t index = (uint32_t)(at - scene->first);
-            if (must_pause(search, index)) {
+            if (settles(timeline, search, scene, index, one)) {
                 one->at = at;
-                one->paused = true;
-                return FILM_OK;
-            }
-            if (search->match(search->context, timeline, scene, index)) {
-                one->found = true;
-                one->at = at;
-                one->time_ns = scene->events[index].time_ns;
                 return FILM_OK;
             }
         }

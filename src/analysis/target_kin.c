@@ -1,41 +1,10 @@
 /* target_kin.c: variables of several functions that are one: an outer function's, and
  * those of inner ones that have it by nonlocal or only read it.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
+#include "analysis/closures.h"
 #include "analysis/questions.h"
 #include "analysis/scene_cells.h"
 #include "analysis/timeline_state.h"
-
-#define CO_FAST_CELL 0x40u
-#define CO_FAST_FREE 0x80u
-
-static const char the_locals[] = ".<locals>.";
-
-/* Whether the inner function is written within the outer one, however deep. */
-static bool
-encloses(const film_code *outer, const film_code *inner)
-{
-    size_t length = outer->qualname.length, marker = sizeof(the_locals) - 1;
-
-    return inner->qualname.length > length + marker &&
-           memcmp(inner->qualname.data, outer->qualname.data, length) == 0 &&
-           memcmp(inner->qualname.data + length, the_locals, marker) == 0 &&
-           inner->file.length == outer->file.length &&
-           memcmp(inner->file.data, outer->file.data, outer->file.length) == 0;
-}
-
-/* The slot of a variable by its name (string id) and kind; UINT32_MAX: none. */
-static uint32_t
-slot_of_kind(const film_code *code, uint32_t name, uint8_t kind)
-{
-    for (uint32_t i = 0; i < code->local_count; i++) {
-        if (code->locals[i] == name && (code->local_kinds[i] & kind) != 0) {
-            return i;
-        }
-    }
-    return UINT32_MAX;
-}
 
 /* The innermost function around `inner` that makes the cell; NULL: none is known. */
 static const film_code *
@@ -45,8 +14,8 @@ maker_of(const film_timeline *timeline, const film_code *inner, uint32_t name)
 
     for (size_t i = 0; i < film_reader_code_count(timeline->reader); i++) {
         const film_code *code = film_reader_code(timeline->reader, (uint32_t)i);
-        if (code != NULL && encloses(code, inner) &&
-            slot_of_kind(code, name, CO_FAST_CELL) != UINT32_MAX &&
+        if (code != NULL && film_code_encloses(code, inner) &&
+            film_code_slot_of_kind(code, name, FILM_LOCAL_CELL) != UINT32_MAX &&
             (best == NULL || code->qualname.length > best->qualname.length)) {
             best = code;
         }
@@ -71,22 +40,22 @@ film_target_find_kin(const film_timeline *timeline, film_target *target)
 
     target->kin_count = 0;
     if (own == NULL || target->slot >= own->local_count ||
-        (own->local_kinds[target->slot] & (CO_FAST_CELL | CO_FAST_FREE)) == 0) {
+        (own->local_kinds[target->slot] & FILM_LOCAL_SHARED) == 0) {
         return;
     }
     name = own->locals[target->slot];
-    maker = (own->local_kinds[target->slot] & CO_FAST_FREE) != 0
+    maker = (own->local_kinds[target->slot] & FILM_LOCAL_FREE) != 0
                 ? maker_of(timeline, own, name)
                 : own;
     if (maker == NULL) {
         return;
     }
-    add_kin(target, maker->id, slot_of_kind(maker, name, CO_FAST_CELL));
+    add_kin(target, maker->id, film_code_slot_of_kind(maker, name, FILM_LOCAL_CELL));
     for (size_t i = 0; i < film_reader_code_count(timeline->reader); i++) {
         const film_code *code = film_reader_code(timeline->reader, (uint32_t)i);
-        uint32_t slot = code == NULL || !encloses(maker, code)
+        uint32_t slot = code == NULL || !film_code_encloses(maker, code)
                             ? UINT32_MAX
-                            : slot_of_kind(code, name, CO_FAST_FREE);
+                            : film_code_slot_of_kind(code, name, FILM_LOCAL_FREE);
         if (slot != UINT32_MAX && maker_of(timeline, code, name) == maker) {
             add_kin(target, code->id, slot);
         }

@@ -6,39 +6,12 @@
  * or several, it is not known. SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "analysis/closures.h"
 #include "analysis/scene_cells.h"
 #include "analysis/timeline_state.h"
 
-#define CO_FAST_CELL 0x40u
 /* Blocks that were not sealed, one behind the other: all of them are held at once. */
 #define MOST_UNSEALED (FILM_TIMELINE_HELD - 2u)
-
-static const char the_locals[] = ".<locals>.";
-
-/* Whether the inner function is written within the outer one. */
-static bool
-encloses(const film_code *outer, const film_code *inner)
-{
-    size_t length = outer->qualname.length, marker = sizeof(the_locals) - 1;
-
-    return inner->qualname.length > length + marker &&
-           memcmp(inner->qualname.data, outer->qualname.data, length) == 0 &&
-           memcmp(inner->qualname.data + length, the_locals, marker) == 0 &&
-           inner->file.length == outer->file.length &&
-           memcmp(inner->file.data, outer->file.data, outer->file.length) == 0;
-}
-
-/* The slot of the outer function's cell of that name; UINT32_MAX: it has none. */
-static uint32_t
-cell_of(const film_code *outer, uint32_t name)
-{
-    for (uint32_t i = 0; i < outer->local_count; i++) {
-        if (outer->locals[i] == name && (outer->local_kinds[i] & CO_FAST_CELL) != 0) {
-            return i;
-        }
-    }
-    return UINT32_MAX;
-}
 
 film_status
 film_timeline_cell(film_timeline *timeline, film_scene *scene, size_t index,
@@ -55,9 +28,10 @@ film_timeline_cell(film_timeline *timeline, film_scene *scene, size_t index,
     for (size_t i = 0; i < index; i++) {
         uint32_t code = scene->nodes[timeline->places[i].node].code;
         const film_code *outer = film_reader_code(timeline->reader, code);
-        uint32_t cell = outer == NULL || !encloses(outer, inner)
-                            ? UINT32_MAX
-                            : cell_of(outer, inner->locals[slot]);
+        uint32_t cell =
+            outer == NULL || !film_code_encloses(outer, inner)
+                ? UINT32_MAX
+                : film_code_slot_of_kind(outer, inner->locals[slot], FILM_LOCAL_CELL);
         if (cell == UINT32_MAX) {
             continue;
         }

@@ -3,6 +3,7 @@
 #ifndef FILMSTRIP_TIMELINE_STATE_H
 #define FILMSTRIP_TIMELINE_STATE_H
 
+#include "analysis/kinds.h"
 #include "analysis/postings.h"
 #include "analysis/scene.h"
 #include "analysis/timeline.h"
@@ -138,7 +139,10 @@ struct film_timeline {
     film_buffer text, scratch, content;
 };
 
-/* timeline.c */
+/* timeline_scenes.c */
+
+void
+film_timeline_forget_scenes(film_timeline *timeline);
 
 /* The scene of a block; borrowed while it is one of the FILM_TIMELINE_HELD used last.
  */
@@ -157,6 +161,12 @@ uint64_t
 film_timeline_block(const film_timeline *timeline, uint32_t thread, uint64_t block,
                     bool back);
 
+/* The token of an event of a scene at `which`; length 0: it has none. */
+film_datum
+film_scene_token(const film_scene *scene, uint32_t index, uint32_t which);
+
+/* timeline.c */
+
 /* The number of the first event of `thread` that comes behind the moment (in order of
  * time, thread, event); its end_event if there is none. */
 FILM_NODISCARD film_status
@@ -172,8 +182,8 @@ film_timeline_places(film_timeline *timeline, const film_scene *scene, uint32_t 
 uint32_t
 film_place_offset(const film_scene *scene, const film_place *place);
 
-/* timeline_variables.c: the locals of a place into timeline->slots: only `slot` where
- * it is not UINT32_MAX. `lines`: of how many lines back writes count as changes. */
+/* timeline_slots.c: the locals of a place into timeline->slots: only `slot` where
+ * it is not UINT32_MAX. */
 FILM_NODISCARD film_status
 film_timeline_slots(film_timeline *timeline, film_scene *scene, film_place place,
                     uint32_t only, film_error *error);
@@ -230,24 +240,6 @@ film_datum_token(const film_datum *datum)
     film_input input = film_input_of(datum->bytes, datum->length);
 
     return film_token_decode(&input);
-}
-
-/* The token of an event of a scene at `which`; length 0: it has none. */
-film_datum
-film_scene_token(const film_scene *scene, uint32_t index, uint32_t which);
-
-static inline bool
-film_kind_enters(uint8_t kind)
-{
-    return kind == FILM_KIND_CALL || kind == FILM_KIND_RESUME ||
-           kind == FILM_KIND_THROW;
-}
-
-static inline bool
-film_kind_leaves(uint8_t kind)
-{
-    return kind == FILM_KIND_RETURN || kind == FILM_KIND_YIELD ||
-           kind == FILM_KIND_UNWIND;
 }
 
 #endif

@@ -1,21 +1,12 @@
 /* fuzz_objwatch.c: any bytes as a recording, shown as ObjWatch shows it, as its trees,
  * and written again without secrets. No crash, no hang, no unbounded memory.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <filmstrip/filmstrip.h>
+#include "film_bytes.h"
 
 #include "export/objwatch.h"
 #include "export/scrub.h"
 
 #define MOST_EVENTS 20000u
-
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
 show(const film_recordings *set, film_objwatch_mode mode)
@@ -69,25 +60,22 @@ scrub(film_reader *reader)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char path[64];
+    char path[FUZZ_PATH];
     char *paths[] = {path};
     film_recordings set;
-    int memory = memfd_create("fuzz", MFD_CLOEXEC);
+    int memory = open_bytes(data, size, path);
 
     if (memory < 0) {
         return 0;
     }
-    if (size == 0 || write(memory, data, size) == (ssize_t)size) {
-        (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", memory);
-        if (film_recordings_open(&set, paths, 1, NULL) == FILM_OK) {
-            if (film_reader_info(set.items[0].reader)->events < MOST_EVENTS) {
-                show(&set, FILM_OBJWATCH_FULL);
-                show(&set, FILM_OBJWATCH_STRICT);
-                show(&set, FILM_OBJWATCH_OLD);
-                scrub(set.items[0].reader);
-            }
-            film_recordings_close(&set);
+    if (film_recordings_open(&set, paths, 1, NULL) == FILM_OK) {
+        if (film_reader_info(set.items[0].reader)->events < MOST_EVENTS) {
+            show(&set, FILM_OBJWATCH_FULL);
+            show(&set, FILM_OBJWATCH_STRICT);
+            show(&set, FILM_OBJWATCH_OLD);
+            scrub(set.items[0].reader);
         }
+        film_recordings_close(&set);
     }
     close(memory);
     return 0;

@@ -6,15 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include <filmstrip/filmstrip.h>
+#include "film_bytes.h"
 
 #include "export/event_json.h"
-
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static uint64_t checksum; /* so that reads are not optimised away */
 
@@ -172,21 +167,6 @@ walk(film_reader *reader)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    film_reader *reader = NULL;
-    film_error error;
-    char path[64];
-    int memory = memfd_create("fuzz", MFD_CLOEXEC);
-
-    if (memory < 0) {
-        return 0;
-    }
-    if (size == 0 || write(memory, data, size) == (ssize_t)size) {
-        (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", memory);
-        if (film_reader_open(path, &reader, &error) == FILM_OK) {
-            walk(reader);
-        }
-        film_reader_close(reader);
-    }
-    close(memory);
+    read_bytes(data, size, walk);
     return 0;
 }

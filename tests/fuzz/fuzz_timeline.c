@@ -5,16 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include <filmstrip/filmstrip.h>
+#include "film_bytes.h"
 
 #include "analysis/query.h"
 #include "base/json.h"
-
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* @: thread:event. */
 static const char *const the_questions[] = {
@@ -102,21 +97,6 @@ interrogate(film_reader *reader)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    film_reader *reader = NULL;
-    film_error error;
-    char path[64];
-    int memory = memfd_create("fuzz", MFD_CLOEXEC);
-
-    if (memory < 0) {
-        return 0;
-    }
-    if (size == 0 || write(memory, data, size) == (ssize_t)size) {
-        (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", memory);
-        if (film_reader_open(path, &reader, &error) == FILM_OK) {
-            interrogate(reader);
-        }
-        film_reader_close(reader);
-    }
-    close(memory);
+    read_bytes(data, size, interrogate);
     return 0;
 }

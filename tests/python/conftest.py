@@ -20,6 +20,12 @@ from typing import Any
 
 import pytest
 
+# What a failed assert compared is told there too.
+pytest.register_assert_rewrite(
+    *("asking", "dap_client", "dap_films", "objwatch_programs", "proof.alike"),
+    *("step_stories", "stories", "terminals"),
+)
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 _spec = importlib.util.find_spec("filmstrip")
@@ -29,6 +35,9 @@ if _spec is None or _spec.origin is None:
     )
 PACKAGE = pathlib.Path(_spec.origin).parent
 PROGRAM = PACKAGE / "bin" / "filmstrip"  # the C program
+
+# Behind sys.executable: starts a recording of calls, without values.
+RUN_CALLS = ("-m", "filmstrip", "run", "--level", "calls")
 
 Event = dict[str, Any]
 
@@ -236,6 +245,24 @@ def program(runner: Runner) -> Callable[..., Result]:
         return result
 
     return run
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """The film of the shop in step_stories.py."""
+    import step_stories  # it imports this file
+
+    return step_stories.record(tmp_path_factory.mktemp("step"), step_stories.SHOP)
+
+
+@pytest.fixture
+def terminal(tmp_path: pathlib.Path) -> Iterator[Callable[..., Any]]:
+    """terminal(80, 24) is a shell of that size."""
+    import terminals  # it imports this file
+
+    terminals.need_tmux()
+    with terminals.terminals(tmp_path) as make:
+        yield make
 
 
 @pytest.fixture

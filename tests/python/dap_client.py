@@ -60,6 +60,34 @@ def check(message: dict[str, Any]) -> None:
     assert not errors, f"{errors[0].message} in {json.dumps(message)[:600]}"
 
 
+def frame(body: bytes) -> bytes:
+    return b"Content-Length: %d\r\n\r\n" % len(body) + body
+
+
+def messages_of(text: bytes) -> list[dict[str, Any]]:
+    found = []
+    while text:
+        header, _, text = text.partition(b"\r\n\r\n")
+        length = int(header.split(b":")[1])
+        found.append(json.loads(text[:length]))
+        check(found[-1])
+        text = text[length:]
+    return found
+
+
+def feed(text: bytes, program: str | None, *arguments: str) -> tuple[int, bytes, str]:
+    """What a server says to these bytes."""
+    done = subprocess.run(
+        [program or PROGRAM, "dap", *arguments],
+        input=text,
+        capture_output=True,
+        timeout=60,
+    )
+    error = done.stderr.decode()
+    assert "Sanitizer" not in error and "runtime error" not in error, error
+    return done.returncode, done.stdout, error
+
+
 class Refused(Exception):
     pass
 
@@ -111,8 +139,7 @@ class Client:
         return self.seq
 
     def send_message(self, message: Any) -> None:
-        body = json.dumps(message).encode()
-        self.send_bytes(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        self.send_bytes(frame(json.dumps(message).encode()))
 
     def receive(self) -> dict[str, Any]:
         assert self.process.stdout

@@ -3,17 +3,24 @@ driven from a pipe."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
 import pathlib
+import re
+import signal
 import subprocess
 import sys
 import textwrap
+import time
+from collections.abc import Iterator
 from typing import Any
 
 from conftest import PROGRAM as PATH
-from conftest import clean_environment
+from conftest import ROOT, clean_environment
+
+ASAN = ROOT / "build" / "asan" / "filmstrip"
 
 SHOP = """\
 class Till:
@@ -160,3 +167,38 @@ def step(
         done.stdout.decode(errors="backslashreplace"),
         done.stderr.decode(errors="backslashreplace"),
     )
+
+
+def places(answers: Answers) -> list[str | None]:
+    """FILE:LINE of each answer that says where one is."""
+    found = [
+        re.search(r"^([\w/]+\.py:\d+)  ", part, re.MULTILINE)
+        for part in answers.paragraphs
+    ]
+    return [match[1] if match else None for match in found]
+
+
+def place(film: str | os.PathLike[str], *commands: str) -> str | None:
+    return places(step(film, *commands))[-1]
+
+
+@contextlib.contextmanager
+def being_written(folder: pathlib.Path) -> Iterator[pathlib.Path]:
+    """The film of a program that counts turns until the block ends, then is killed."""
+    script = folder / "live.py"
+    script.write_text("import time\nfor turn in range(10**9):\n    time.sleep(0.01)\n")
+    film = folder / "live.film"
+    program = subprocess.Popen(
+        [sys.executable, "-m", "filmstrip", "run", "--no-progress", "-o", film, script],
+        cwd=folder,
+        env=clean_environment(),
+        start_new_session=True,
+    )
+    try:
+        deadline = time.monotonic() + 30
+        while not film.exists() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        yield film
+    finally:
+        os.killpg(program.pid, signal.SIGKILL)
+        program.wait()

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import textwrap
+
+from conftest import dump_events
 
 
 def shown(value):
@@ -53,3 +56,18 @@ def story(events, skip=("line", "thread_start", "thread_end")):
         else:
             told.append(f"{where} {kind}")
     return told
+
+
+def record_story(runner, text, *, options=(), whole=False):
+    """Records a program and tells the story of its main(), or all of it."""
+    text = textwrap.dedent(text)
+    if not whole:
+        text += "\nmain()\n"
+    result = runner.record(text, options=["--level", "values", *options])
+    assert (result.rc, result.stderr) == (0, "")
+    told = story(dump_events(result.film))
+    if whole:
+        return told
+    first = next(i for i, line in enumerate(told) if line.startswith("main("))
+    last = next(i for i, line in enumerate(told) if line.startswith("main return"))
+    return told[first + 1 : last]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import shutil
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from conftest import clean_environment
+from conftest import PROGRAM, clean_environment
 
 
 def need_tmux() -> None:
@@ -95,3 +96,25 @@ class Terminal:
             env=self.environment,
             capture_output=True,
         )
+
+
+@contextlib.contextmanager
+def terminals(folder: pathlib.Path) -> Iterator[Callable[..., Terminal]]:
+    """Makes shells, of 80x24 or the size asked for, and closes all at the end."""
+    opened: list[Terminal] = []
+
+    def make(columns: int = 80, rows: int = 24, **environment: str | None) -> Terminal:
+        opened.append(Terminal(folder, columns, rows, **environment))
+        return opened[-1]
+
+    try:
+        yield make
+    finally:
+        for one in opened:
+            one.close()
+
+
+def start_step(terminal: Terminal, film: pathlib.Path, *options: str) -> None:
+    words = " ".join([str(PROGRAM), "step", *options, str(film)])
+    terminal.run(f"clear; {words}; echo status $?")
+    terminal.see(" level ")

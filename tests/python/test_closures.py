@@ -3,15 +3,11 @@ every open frame, what the program itself says they hold."""
 
 from __future__ import annotations
 
-import json
-import pathlib
-import subprocess
 import sys
-import textwrap
 
 import pytest
 
-from conftest import clean_environment
+from asking import ask, python, record_values
 
 PROGRAM = """\
 def outer(count):
@@ -166,26 +162,12 @@ print(json.dumps([out, asked]))
 """
 
 
-def python(where: pathlib.Path, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=where,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=clean_environment(),
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[list, dict]:
     where = tmp_path_factory.mktemp("closures")
-    (where / "closures.py").write_text(textwrap.dedent(PROGRAM))
-    python(where, "-m", "filmstrip", "run", "--level", "values", "closures.py")
+    record_values(where, "closures.py", PROGRAM)
     python(where, "-m", "filmstrip", "check", "closures.film")
-    moments, asked = json.loads(python(where, "-c", ASK))
+    moments, asked = ask(where, ASK)
     return moments, asked
 
 

@@ -14,7 +14,7 @@ import tempfile
 
 import pytest
 
-from conftest import PROGRAM, dump_events, run_program, run_python
+from conftest import PROGRAM, RUN_CALLS, dump_events, run_program, run_python
 from proof import damage, films
 from proof.films import limited, one_sentence
 
@@ -67,19 +67,7 @@ if len(sys.argv) > 3:
     ):
         film = folder / f"{name}.film"
         result = run_python(
-            [
-                "-m",
-                "filmstrip",
-                "run",
-                "--level",
-                "calls",
-                "-o",
-                film,
-                *options,
-                program,
-                *arguments,
-            ],
-            folder,
+            [*RUN_CALLS, "-o", film, *options, program, *arguments], folder
         )
         assert result.rc == 0, result.stderr
         films.check(film)

@@ -16,7 +16,7 @@ import tempfile
 
 import pytest
 
-from conftest import clean_environment, dump_events, run_program, run_python
+from conftest import RUN_CALLS, clean_environment, dump_events, run_program, run_python
 from proof import films
 from proof.films import limited, one_sentence
 
@@ -47,10 +47,7 @@ def test_owner_only_whatever_the_umask(runner):
     for mask in (0, 0o77, 0o777):
         before = os.umask(mask)
         try:
-            result = run_python(
-                ["-m", "filmstrip", "run", "--level", "calls", "program.py"],
-                runner.folder,
-            )
+            result = run_python([*RUN_CALLS, "program.py"], runner.folder)
         finally:
             os.umask(before)
         assert result.rc == 0, result.stderr
@@ -73,18 +70,7 @@ def test_no_link_is_followed(runner):
             target.symlink_to(link)
             runner.write("print('ran')")
             result = run_python(
-                [
-                    "-m",
-                    "filmstrip",
-                    "run",
-                    "--level",
-                    "calls",
-                    "-o",
-                    "out.film",
-                    *force,
-                    "program.py",
-                ],
-                runner.folder,
+                [*RUN_CALLS, "-o", "out.film", *force, "program.py"], runner.folder
             )
             assert victim.read_text() == "precious"
             assert not (runner.folder / "nowhere").exists()
@@ -96,9 +82,7 @@ def test_no_link_is_followed(runner):
                 assert not target.is_symlink() and target.stat().st_size > 0
     # A default name that is a link, even one that leads nowhere, is taken.
     (runner.folder / "program.film").symlink_to(runner.folder / "nowhere")
-    result = run_python(
-        ["-m", "filmstrip", "run", "--level", "calls", "program.py"], runner.folder
-    )
+    result = run_python([*RUN_CALLS, "program.py"], runner.folder)
     assert result.rc == 0
     assert (runner.folder / "program-2.film").exists()
     assert not (runner.folder / "nowhere").exists()
@@ -120,15 +104,7 @@ def test_no_file_is_shared(runner):
     runner.write("def f(): pass\nfor _ in range(100): f()\n")
     children = [
         subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "filmstrip",
-                "run",
-                "--level",
-                "calls",
-                "program.py",
-            ],
+            [sys.executable, *RUN_CALLS, "program.py"],
             cwd=runner.folder,
             env=clean_environment(),
         )
@@ -146,10 +122,7 @@ def test_forbidden_kinds_of_output(runner):
     runner.write("print('ran')")
     os.mkfifo(runner.folder / "fifo.film")
     for name in ("fifo.film", "/dev/null", "/proc/film", "a/b.film", "x" * 300):
-        result = run_python(
-            ["-m", "filmstrip", "run", "--level", "calls", "-o", name, "program.py"],
-            runner.folder,
-        )
+        result = run_python([*RUN_CALLS, "-o", name, "program.py"], runner.folder)
         one_sentence(result)
         assert result.stdout == ""
 
@@ -181,17 +154,7 @@ def test_read_only_folder(runner):
     runner.write("print('ran')")
     with mounted("ro,size=1M") as folder:
         result = run_python(
-            [
-                "-m",
-                "filmstrip",
-                "run",
-                "--level",
-                "calls",
-                "-o",
-                folder / "out.film",
-                "program.py",
-            ],
-            runner.folder,
+            [*RUN_CALLS, "-o", folder / "out.film", "program.py"], runner.folder
         )
         one_sentence(result)
         assert result.stdout == ""
@@ -287,18 +250,7 @@ def test_a_full_disk_gives_room_again(runner):
         film = folder / "out.film"
         runner.write(program)
         result = run_python(
-            [
-                "-m",
-                "filmstrip",
-                "run",
-                "--level",
-                "calls",
-                "-o",
-                film,
-                "program.py",
-                folder / "filler",
-            ],
-            runner.folder,
+            [*RUN_CALLS, "-o", film, "program.py", folder / "filler"], runner.folder
         )
         assert (result.rc, result.stdout) == (0, "done\n"), result.stderr
         films.check(film)
@@ -327,17 +279,7 @@ def test_a_limit_on_the_size_of_files(runner, megabytes):
     limit = int(megabytes * (1 << 20))
     result = run_limited(
         [
-            *(
-                "-m",
-                "filmstrip",
-                "run",
-                "--level",
-                "calls",
-                "--tick",
-                "1",
-                "-o",
-                "out.film",
-            ),
+            *(*RUN_CALLS, "--tick", "1", "-o", "out.film"),
             *("program.py", str(ROUNDS)),
         ],
         runner.folder,
@@ -373,7 +315,7 @@ def test_a_limit_on_memory(runner, extra):
     plain = runner.plain(None)
     limit = int(plain.stdout) * 1024 + extra * (1 << 20)
     result = run_limited(
-        ["-m", "filmstrip", "run", "--level", "calls", "-o", "out.film", "program.py"],
+        [*RUN_CALLS, "-o", "out.film", "program.py"],
         runner.folder,
         resource.RLIMIT_AS,
         limit,
@@ -407,7 +349,7 @@ def test_a_limit_on_descriptors(runner):
         """
     )
     result = run_limited(
-        ["-m", "filmstrip", "run", "--level", "calls", "-o", "out.film", "program.py"],
+        [*RUN_CALLS, "-o", "out.film", "program.py"],
         runner.folder,
         resource.RLIMIT_NOFILE,
         32,
@@ -470,9 +412,7 @@ def test_a_user_without_a_home(strangers_folder):
     (folder / "program.py").write_text("def f(): pass\nf()\nprint('ran')\n")
     for env in ({}, {"HOME": "/nonexistent"}, {"HOME": ""}, {"HOME": "/"}):
         (folder / "program.film").unlink(missing_ok=True)
-        done = run_as_nobody(
-            ["-m", "filmstrip", "run", "--level", "calls", "program.py"], folder, **env
-        )
+        done = run_as_nobody([*RUN_CALLS, "program.py"], folder, **env)
         assert (done.returncode, done.stdout, done.stderr) == (0, "ran\n", "")
         film = folder / "program.film"
         assert film.stat().st_uid == 65534
@@ -485,9 +425,7 @@ def test_a_folder_that_may_not_be_written(strangers_folder):
     (folder / "program.py").write_text("print('ran')\n")
     os.chown(folder, 0, 0)
     os.chmod(folder, 0o755)
-    done = run_as_nobody(
-        ["-m", "filmstrip", "run", "--level", "calls", "program.py"], folder
-    )
+    done = run_as_nobody([*RUN_CALLS, "program.py"], folder)
     assert done.returncode == 2 and done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
     done = run_as_nobody(["program.py"], folder, FILMSTRIP="1")

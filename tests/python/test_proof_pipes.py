@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from conftest import PROGRAM, clean_environment, run_program, run_python
+from conftest import PROGRAM, RUN_CALLS, clean_environment, run_program, run_python
 
 
 @pytest.fixture(scope="module")
@@ -22,9 +22,7 @@ def long_film(tmp_path_factory):
         "def f(n): return n\nfor n in range(400_000): f(n)\n"
     )
     film = folder / "out.film"
-    result = run_python(
-        ["-m", "filmstrip", "run", "--level", "calls", "-o", film, "program.py"], folder
-    )
+    result = run_python([*RUN_CALLS, "-o", film, "program.py"], folder)
     assert result.rc == 0
     return film
 
@@ -122,17 +120,7 @@ def test_reading_while_it_is_written(runner):
         """
     )
     child = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "filmstrip",
-            "run",
-            "--level",
-            "calls",
-            "-o",
-            "out.film",
-            "program.py",
-        ],
+        [sys.executable, *RUN_CALLS, "-o", "out.film", "program.py"],
         cwd=runner.folder,
         env=clean_environment(),
         stdout=subprocess.PIPE,

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from conftest import clean_environment, run_program
+from conftest import RUN_CALLS, clean_environment, run_program
 from proof import films
 
 SIZE = 8 << 20
@@ -78,18 +78,7 @@ def start(runner, *args, options=()):
     runner.write(PROGRAM)
     return subprocess.Popen(
         [
-            *(
-                sys.executable,
-                "-m",
-                "filmstrip",
-                "run",
-                "--level",
-                "calls",
-                "-o",
-                "out.film",
-                "--ring",
-                "8M",
-            ),
+            *(sys.executable, *RUN_CALLS, "-o", "out.film", "--ring", "8M"),
             *("--tick", "1", *options, "program.py", *args),
         ],
         cwd=runner.folder,

@@ -13,7 +13,7 @@ import sys
 
 import pytest
 
-from conftest import clean_environment, run_program
+from conftest import RUN_CALLS, clean_environment, run_program
 from proof import films
 
 pytestmark = pytest.mark.once
@@ -53,17 +53,7 @@ def trace(runner, inject, options):
         [
             *("strace", "-f", "-qq", "-o", log, "-e", f"trace={CHANGES}"),
             *(["-e", f"inject={inject}"] if inject else []),
-            *(
-                sys.executable,
-                "-m",
-                "filmstrip",
-                "run",
-                "--level",
-                "calls",
-                "-o",
-                film,
-                *options,
-            ),
+            *(sys.executable, *RUN_CALLS, "-o", film, *options),
             *("program.py", progress),
         ],
         cwd=runner.folder,

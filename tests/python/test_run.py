@@ -10,7 +10,8 @@ import sys
 
 import pytest
 
-from conftest import clean_environment, dump_events, run_python, wait_asleep
+from conftest import clean_environment, dump_events, run_python
+from proof.alike import die_alike
 
 # Prints everything a program can know about how it was started.
 LOOK = """
@@ -196,24 +197,7 @@ def test_traceback_of_module_and_code(runner):
 
 def test_interrupt_from_outside(runner):
     runner.write("import time\nprint('up', flush=True)\ntime.sleep(60)\n", "program.py")
-    said = []
-    for recorded in (False, True):
-        how = ["-m", "filmstrip", "run", "-o", "out.film"] if recorded else []
-        child = subprocess.Popen(
-            [sys.executable, *how, "program.py"],
-            cwd=runner.folder,
-            env=clean_environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert child.stdout.readline() == "up\n"
-        wait_asleep(child.pid)  # so that both tracebacks name that line
-        child.send_signal(signal.SIGINT)
-        _, errors = child.communicate(timeout=30)
-        assert child.returncode == -signal.SIGINT
-        said.append(errors)
-    assert said[0] == said[1]
+    die_alike(runner, signal.SIGINT)
 
 
 def test_pickling_and_spawning_main(runner):

@@ -5,13 +5,11 @@ from __future__ import annotations
 import ast
 import json
 import pathlib
-import subprocess
-import sys
 import textwrap
 
 import pytest
 
-from conftest import clean_environment
+from asking import ask, python, record_values
 
 PROGRAM = """\
 import asyncio
@@ -161,28 +159,11 @@ print(json.dumps(out))
 """
 
 
-def python(where: pathlib.Path, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=where,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=clean_environment(),
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> list[list[object]]:
     where = tmp_path_factory.mktemp("tasks")
-    (where / "tasks.py").write_text(textwrap.dedent(PROGRAM))
-    python(where, "-m", "filmstrip", "run", "--level", "values", "tasks.py")
-    return [
-        [ast.literal_eval(text), *rest]
-        for text, *rest in json.loads(python(where, "-c", ASK))
-    ]
+    record_values(where, "tasks.py", PROGRAM)
+    return [[ast.literal_eval(text), *rest] for text, *rest in ask(where, ASK)]
 
 
 def test_every_moment_knows_its_task(told: list[list[object]]) -> None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import os
 import pathlib
-import subprocess
-import sys
 import textwrap
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from conftest import clean_environment
+import asking
+from asking import python, record_values
+from conftest import RUN_CALLS
 
 PROGRAM = """\
 import threading
@@ -77,17 +75,7 @@ RESULT = main()
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    folder = tmp_path_factory.mktemp("timeline")
-    (folder / "bank.py").write_text(PROGRAM)
-    subprocess.run(
-        [sys.executable, "-m", "filmstrip", "run", "--level", "values", "bank.py"],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-        env=clean_environment(),
-        timeout=60,
-    )
-    return folder / "bank.film"
+    return record_values(tmp_path_factory.mktemp("timeline"), "bank.py", PROGRAM)
 
 
 def line_of(text: str) -> int:
@@ -99,21 +87,13 @@ def ask(recording: pathlib.Path) -> Callable[[str], Any]:
     """Runs code with `film` open in a child; what it leaves in `out`."""
 
     def run(code: str) -> Any:
-        script = (
+        return asking.ask(
+            recording.parent,
             "import filmstrip, json\n"
-            f"film = filmstrip.open({os.fspath(recording)!r})\n"
+            f"film = filmstrip.open({recording.name!r})\n"
             + textwrap.dedent(code)
-            + "\nprint(json.dumps(out))\n"
+            + "\nprint(json.dumps(out))\n",
         )
-        done = subprocess.run(
-            [sys.executable, "-c", script],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            env=clean_environment(),
-        )
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
 
     return run
 
@@ -342,8 +322,7 @@ def test_what_cannot_be_asked_is_said(ask: Callable[[str], Any]) -> None:
 
 def test_a_recording_of_calls_only(tmp_path: pathlib.Path) -> None:
     (tmp_path / "bank.py").write_text(PROGRAM)
-    run = [sys.executable, "-m", "filmstrip", "run", "--level", "calls", "bank.py"]
-    subprocess.run(run, cwd=tmp_path, check=True, env=clean_environment(), timeout=60)
+    python(tmp_path, *RUN_CALLS, "bank.py")
     script = """
 import filmstrip
 film = filmstrip.open("bank.film")
@@ -357,296 +336,8 @@ try:
 except (filmstrip.NotRecorded, ValueError) as error:
     print("said")
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=clean_environment(),
-    )
-    assert done.stdout.split("\n")[:2] == ["True False {}", "said"], done.stderr
-
-
-KILLED = """\
-import os, signal
-
-
-def source():
-    number = 40
-    while True:
-        number += 1
-        yield number
-
-
-def inner(limit):
-    kept = []
-    for turn in range(limit):
-        kept.append(turn)
-        if turn == limit - 1:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-
-def main():
-    table = {"first": 1}
-    numbers = source()
-    one = next(numbers)
-    for turn in range(9000):
-        last = turn
-    table["second"] = next(numbers)
-    inner(5)
-
-
-main()
-"""
-
-
-def test_a_recording_whose_process_was_killed(tmp_path: pathlib.Path) -> None:
-    """What lies in windows, behind the last chunk, is part of the timeline."""
-    (tmp_path / "killed.py").write_text(KILLED)
-    run = [sys.executable, "-m", "filmstrip", "run", "--level", "values", "killed.py"]
-    subprocess.run(run, cwd=tmp_path, env=clean_environment(), timeout=60)
-    script = """
-import filmstrip, json
-film = filmstrip.open("killed.film")
-end = film.end
-frames = [{name: value.text for name, value in frame.locals.items()}
-          for frame in end.stack]
-line = film.end.run_back({"kind": "line", "file": "killed.py", "line": 7})
-print(json.dumps([film.info.ending, frames[1:], line.locals["number"].text,
-                  film.last_write("kept[2]", end).value.text,
-                  film.last_write("limit", end).argument, film.info.events]))
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=clean_environment(),
-    )
-    assert done.returncode == 0, done.stderr
-    ending, frames, number, item, argument, events = json.loads(done.stdout)
-    assert ending == "died" and events > 20_000
-    assert frames[0]["table"] == "{'first': 1, 'second': 42}"
-    assert frames[0]["one"] == "41" and frames[0]["last"] == "8999"
-    assert frames[1] == {"limit": "5", "kept": "[0, 1, 2, 3, 4]", "turn": "4"}
-    assert (number, item, argument) == ("41", "2", True)
-
-
-def test_a_scrubbed_recording(recording: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    """Keyframes of a scrubbed film tell no variables: chunks before are looked at."""
-    (tmp_path / "killed.py").write_text(KILLED.replace("os.kill", "print"))
-    program = [sys.executable, "-m", "filmstrip"]
-    environment = clean_environment()
-    subprocess.run(
-        [*program, "run", "--level", "values", "killed.py"],
-        cwd=tmp_path,
-        env=environment,
-        timeout=60,
-        capture_output=True,
-        check=True,
-    )
-    subprocess.run(
-        [*program, "scrub", "killed.film", "clean.film", "--name", "one"],
-        cwd=tmp_path,
-        env=environment,
-        timeout=60,
-        capture_output=True,
-        check=True,
-    )
-    script = """
-import filmstrip, json
-film = filmstrip.open("clean.film")
-moment = film.end.run_back({"kind": "line", "file": "killed.py", "line": 13})
-values = {name: value.text for name, value in moment.stack[1].locals.items()}
-print(json.dumps([values, "41" in str(film.query(q="locals", m=moment.m))]))
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=environment,
-    )
-    assert done.returncode == 0, done.stderr
-    values, leaked = json.loads(done.stdout)
-    assert values["table"] == "{'first': 1, 'second': 42}" and values["last"] == "8999"
-    assert "41" not in values["one"] and not leaked
-
-
-def test_variables_of_outer_functions(tmp_path: pathlib.Path) -> None:
-    (tmp_path / "cells.py").write_text(
-        textwrap.dedent("""\
-            def outer(start):
-                base = start * 10
-
-                def inner(more):
-                    seen = base + more
-                    return seen
-
-                return inner(1) + inner(2)
-
-
-            outer(4)
-            """)
-    )
-    run = [sys.executable, "-m", "filmstrip", "run", "--level", "values", "cells.py"]
-    subprocess.run(run, cwd=tmp_path, env=clean_environment(), timeout=60, check=True)
-    script = """
-import filmstrip, json
-film = filmstrip.open("cells.film")
-moment = film.at(hit=("cells.py", 6, 2))
-told = film.query(q="locals", m=moment.m)["locals"]
-print(json.dumps([{v["name"]: v["value"]["text"] for v in told},
-                  moment.evaluate("base * 2").text,
-                  [v.get("shared", False) for v in told if v["name"] == "base"]]))
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=clean_environment(),
-    )
-    assert done.returncode == 0, done.stderr
-    values, twice, shared = json.loads(done.stdout)
-    assert values == {"more": "2", "seen": "42", "base": "40"}
-    assert (twice, shared) == ("80", [True])
-
-
-def test_next_over_an_await(tmp_path: pathlib.Path) -> None:
-    """Other tasks run in between; the next line is the frame's own, both ways."""
-    (tmp_path / "tasks.py").write_text(
-        textwrap.dedent("""\
-            import asyncio
-
-
-            async def fetch(name, delay):
-                await asyncio.sleep(delay)
-                return name * 2
-
-
-            async def worker(name):
-                first = await fetch(name, 0.01)
-                second = await fetch(first, 0.005)
-                return second
-
-
-            async def main():
-                return await asyncio.gather(worker("a"), worker("b"))
-
-
-            print(asyncio.run(main()))
-            """)
-    )
-    run = [sys.executable, "-m", "filmstrip", "run", "--level", "values", "tasks.py"]
-    subprocess.run(run, cwd=tmp_path, env=clean_environment(), timeout=60, check=True)
-    script = """
-import filmstrip, json
-film = filmstrip.open("tasks.film")
-out = []
-for n in (1, 2):
-    moment = film.at(hit=("tasks.py", 10, n))
-    name = moment.locals["name"].text
-    one, two = moment.next(), moment.next().next()
-    inside = moment.line()
-    out.append([name, one.lineno, one.locals["name"].text, one.locals["first"].text,
-                two.lineno, two.locals["second"].text, two.back_next() == one,
-                one.back_next() == moment, inside.function, inside.next().lineno])
-print(json.dumps(out))
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=clean_environment(),
-    )
-    assert done.returncode == 0, done.stderr
-    for told, name in zip(json.loads(done.stdout), "ab", strict=True):
-        assert told == [
-            *(repr(name), 11, repr(name), repr(name * 2), 12, repr(name * 4)),
-            *(True, True, "__main__.fetch", 6),
-        ]
-
-
-def test_queries_of_two_threads(tmp_path: pathlib.Path) -> None:
-    """A query works without the GIL; queries and all else of one reader take turns."""
-    (tmp_path / "loop.py").write_text(
-        textwrap.dedent("""\
-            def work(n):
-                total = 0
-                for i in range(n):
-                    total += i
-                return total
-
-
-            work(60000)
-            """)
-    )
-    run = [sys.executable, "-m", "filmstrip", "run", "--level", "values", "loop.py"]
-    subprocess.run(run, cwd=tmp_path, env=clean_environment(), timeout=60, check=True)
-    script = """
-import filmstrip, json, sys, threading, time
-sys.setswitchinterval(0.0005)
-film = filmstrip.open("loop.film")
-end = film.end.m
-request = json.dumps({"q": "first", "condition": "total < 0", "m": film.at(hit=("loop.py", 4, 1)).m})
-turns, done, wrong = [0], threading.Event(), []
-
-def ask():
-    try:
-        answer = json.loads(film._reader.query(request))
-        while "next" in answer:  # nothing makes it true: every line is looked at
-            answer = json.loads(film._reader.query(
-                json.dumps({**json.loads(request), "next": answer["next"]})))
-        assert answer["stopped"]["reason"] == "end", answer
-    except BaseException as error:
-        wrong.append(repr(error))
-
-def walk():
-    try:
-        for number, event in zip(range(2000), film.events(1)):
-            film.at(event=event.number).locals, event.function, event.value
-    except BaseException as error:
-        wrong.append(repr(error))
-
-def count():
-    while not done.is_set():
-        turns[0] += 1
-        time.sleep(0)
-
-others = [threading.Thread(target=one) for one in (ask, ask, walk)]
-counter = threading.Thread(target=count)
-counter.start()
-for one in others: one.start()
-for one in others: one.join()
-done.set()
-counter.join()
-# Closing waits for a query that is under way, and then there is no reader.
-last = threading.Thread(target=lambda: [film._reader.query(request) for _ in range(3)])
-threading.excepthook = lambda told: wrong.append(told.exc_type.__name__)
-last.start()
-film.close()
-last.join()
-print(json.dumps([wrong, turns[0]]))
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=clean_environment(),
-    )
-    assert done.returncode == 0, done.stderr
-    wrong, turns = json.loads(done.stdout)
-    assert wrong in ([], ["ValueError"])
-    assert turns > 1000
+    said = python(tmp_path, "-c", script)
+    assert said.split("\n")[:2] == ["True False {}", "said"]
 
 
 def test_log_points_across_threads_are_told_in_order(

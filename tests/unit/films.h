@@ -5,6 +5,8 @@
 
 #include "test.h"
 
+#include <filmstrip/filmstrip.h>
+
 #include "writer/writer.h"
 
 static inline uint32_t
@@ -52,6 +54,19 @@ add_function(film_writer *writer, const char *qualname, const test_local *locals
         kinds[i] = locals[i].kind;
     }
     return film_writer_code(writer, &code);
+}
+
+static inline film_reader *
+open_reader(const char *path)
+{
+    film_reader *reader = NULL;
+    film_error error = {0};
+
+    if (film_reader_open(path, &reader, &error) != FILM_OK) {
+        fprintf(stderr, "%s\n", error.message);
+        CHECK(false);
+    }
+    return reader;
 }
 
 #endif
