@@ -77,13 +77,26 @@ taken_by(const film_draft *draft, uint32_t store)
     }
 }
 
+/* True when the instruction loads what the store binds anew. */
+static bool
+loads_any_target(const film_draft *draft, const film_instruction *load, uint32_t store)
+{
+    const film_made *made = &draft->made[store];
+
+    for (uint32_t number = 0; number < made->count; number++) {
+        if (loads_target(draft, load, &draft->writes[made->first + number])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* True when an earlier statement of the store's line loads what the store binds anew,
  * and behind that something is changed in place. */
 static bool
 is_rebound(const film_draft *draft, uint32_t store)
 {
     const film_instruction *all = draft->bytecode.instructions;
-    const film_write *write = &draft->writes[draft->made[store].first];
     int32_t base = all[store].depth - taken_by(draft, store);
     bool statement = false, changed = false;
 
@@ -94,7 +107,7 @@ is_rebound(const film_draft *draft, uint32_t store)
             return false;
         }
         changed = changed || (statement && film_draft_may_change(draft, index));
-        if (changed && loads_target(draft, here, write)) {
+        if (changed && loads_any_target(draft, here, store)) {
             return true;
         }
         /* Nothing of the store's own statement lies on the stack here. */

@@ -512,7 +512,8 @@ class Planner:
             writes = self.ops.get(i.offset, [])
             if not writes or i.offset not in self.depth or self.cleans_up(number):
                 continue
-            kind, slot, name = writes[0]
+            kind, _, name = writes[0]
+            slots = {slot for _, slot, _ in writes if slot is not None}
             taken = {"attribute": 2, "delete attribute": 1}.get(
                 kind, 0 if kind.startswith("delete") else len(writes)
             )
@@ -525,13 +526,13 @@ class Planner:
                 if kind in ATTRIBUTES:
                     loads = j.opname == "LOAD_ATTR" and not is_method(j)
                     loads = loads and j.argval == name
-                elif slot is None:
+                elif not slots:
                     loads = j.opname in ("LOAD_GLOBAL", "LOAD_NAME")
                     loads = loads and j.argval == name
                 elif j.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF"):
-                    loads = j.arg == slot
+                    loads = j.arg in slots
                 else:
-                    loads = slot in loaded(j)
+                    loads = not slots.isdisjoint(loaded(j))
                 if changed and loads:
                     points.add(self.first_prefix(i.offset))
                     break

@@ -847,7 +847,9 @@ TRAPS = {
             x.sort(); x = x.pop()
             b = c = [1]
             b += [2]; b = 3
-            return y, d, w, c
+            p = q = [1]
+            p.append(2); a, p = 1, 2
+            return y, d, w, c, q
         def attributes():
             o = P(); y = o.items; w = o
             o.items.append(2); o.items = []
