@@ -4,6 +4,7 @@ tools."""
 from __future__ import annotations
 
 import functools
+import json
 
 import pytest
 
@@ -332,3 +333,18 @@ def test_what_a_setter_of_self_takes(tell):
         "Model.__init__: Model.size = 2 via",
         "Model.__init__: Model.items = [1] via",
     ]
+
+
+def test_objects_that_the_table_forgets_are_counted(record, filmstrip):
+    """More live ones than it holds: one that is seen again has a new number."""
+    result = record(
+        """
+        one = []
+        for number in range(150_000):
+            one = [one]
+        """,
+        options=["--level", "values"],
+    )
+    told = filmstrip("info", "--json", result.film)
+    assert int(json.loads(told.stdout)["objects_evicted"]) > 1000
+    assert "evicted" in filmstrip("info", result.film).stdout
