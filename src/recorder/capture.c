@@ -151,14 +151,17 @@ is_surely_unchanged(const film_object *object, PyObject *value, film_content con
 
 /* A long list that has got a few items more: they are at its end, as far as the
  * fingerprint says the next time that all of it is compared. That is put off so long
- * that appending costs no more for a longer list. */
+ * that appending costs no more for a longer list. Of one with containers, those that
+ * the record shows are looked at every time. */
 static bool
 only_grows(const film_object *object, PyObject *value)
 {
     int64_t grown = (int64_t)Py_SIZE(value) - object->length;
 
     if (object->length < LONG_LIST || grown < 1 || grown > MOST_GROWTH ||
-        !object->compared || !object->flat || object->stale) {
+        !object->compared || object->stale ||
+        !(object->flat || (object->headed && object->length > film_the_shown_items &&
+                           object->levels == the_limits.depth))) {
         return false;
     }
     return object->version < FILM_FINGERPRINT_ITEMS &&
@@ -212,13 +215,31 @@ is_surely_changed(const film_object *object, PyObject *value, film_content conte
     }
     if (content == FILM_CONTENT_LIST && !object->wordless &&
         only_grows(object, value)) {
-        *fingerprint = film_fingerprint_grown(value, object->fingerprint,
-                                              object->length, object->partly);
+        film_list_before before = {.word = object->fingerprint,
+                                   .length = object->length,
+                                   .levels = the_limits.depth,
+                                   .partly = object->partly,
+                                   .headed = !object->flat};
+
+        if (before.headed) {
+            before.head = object->words[FILM_WORD_OF_HEAD];
+        }
+        *fingerprint = film_fingerprint_grown(value, &before);
         *saved = object->version + LOOKS_SAVED;
-        return fingerprint->flat;
+        return fingerprint->flat || fingerprint->headed;
     }
     return !object->sure &&
            compare_addresses(object, value, content, effect, fingerprint);
+}
+
+/* A list whose end alone was looked at lately, and containers have changed since that
+ * may lie within it: then nobody knows when it came to differ. */
+static bool
+is_behind(const film_object *object, PyObject *value)
+{
+    return object->headed && object->version != 0 &&
+           object->words[FILM_WORD_OF_CHANGES] != film_the_changes &&
+           Py_SIZE(value) == object->length;
 }
 
 /* The fingerprint differs from what was told: a new record. */
@@ -228,7 +249,8 @@ tell_changed(film_context *context, film_object *object, PyObject *value,
 {
     uint64_t record = object->record;
 
-    changed->cut = fingerprint->cut || !object->compared;
+    changed->cut = fingerprint->cut || !object->compared || is_behind(object, value);
+    film_the_changes++;
     changed->length_before = object->length;
     object = film_snapshot_write(context, value, the_limits.depth, fingerprint);
     if (object->record == 0 ||
@@ -269,11 +291,18 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
         return false;
     }
     if (is_surely_changed(object, value, content, effect, &fingerprint, &saved)) {
+        bool alone =
+            object->headed && object->words[FILM_WORD_OF_CHANGES] == film_the_changes;
+
         if (!tell_changed(context, object, value, &fingerprint, changed)) {
             return false;
         }
         if (saved != 0) {
-            film_objects_find(value)->version = saved;
+            object = film_objects_find(value);
+            object->version = saved;
+            if (object->headed && !alone) {
+                object->words[FILM_WORD_OF_CHANGES] = UINT64_MAX;
+            }
         }
         return true;
     }
@@ -284,9 +313,11 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
     if (FILM_LIKELY(object->compared &&
                     fingerprint.word == film_object_fingerprint(object) &&
                     !fingerprint.cut)) {
-        if (content == FILM_CONTENT_LIST && object->flat) {
+        if (content == FILM_CONTENT_LIST && (object->flat || object->headed)) {
             object->version = 0;
             film_snapshot_address(object, value, &fingerprint);
+            object->words[FILM_WORD_OF_CHANGES] =
+                object->headed ? film_the_changes : object->words[FILM_WORD_OF_CHANGES];
         }
         return false;
     }
@@ -404,6 +435,8 @@ film_capture_stored(const film_stored *stored)
         object->version = 0;
     }
     object->pointers = 0;
+    object->headed = false;
+    film_the_changes++;
     object->stale = true;
     if (object->length >= 0) {
         object->length += stored->growth;
@@ -436,6 +469,7 @@ film_capture_begin(const film_capture_limits *limits)
     if (the_limits.items > MOST_ITEMS) {
         the_limits.items = MOST_ITEMS;
     }
+    film_the_shown_items = (Py_ssize_t)the_limits.items;
     film_capture_end(NULL);
     if (!film_types_begin(the_limits.contents) ||
         !film_scalars_begin(the_limits.text_bytes) || !film_objects_begin() ||

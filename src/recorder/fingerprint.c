@@ -19,6 +19,7 @@
 #define MEMBERS_AN_ITEM 2
 
 int64_t film_the_looks_left = FILM_LOOK_ITEMS;
+Py_ssize_t film_the_shown_items = 32;
 
 static uint64_t
 content_word(film_walk *walk, PyObject *object, film_content content, uint32_t levels);
@@ -100,12 +101,19 @@ film_other_word(film_walk *walk, PyObject *item, uint32_t levels)
 static uint64_t
 array_word(film_walk *walk, PyObject *const *items, Py_ssize_t count, uint32_t levels)
 {
-    uint64_t sum = (uint64_t)count * GOLDEN;
+    Py_ssize_t shown = count < film_the_shown_items ? count : film_the_shown_items;
+    Py_ssize_t index = 0;
+    uint64_t sum = 0, head;
 
-    for (Py_ssize_t index = 0; index < count && pay(walk); index++) {
+    for (; index < shown && pay(walk); index++) {
         sum += placed(item_word(walk, items[index], levels), (uint64_t)index + 1);
     }
-    return sum;
+    head = sum;
+    for (; index < count && pay(walk); index++) {
+        sum += placed(item_word(walk, items[index], levels), (uint64_t)index + 1);
+    }
+    walk->head = head;
+    return sum + (uint64_t)count * GOLDEN;
 }
 
 static uint64_t
@@ -373,28 +381,44 @@ film_fingerprint_of(PyObject *object, film_content content, uint32_t levels)
     result.cut = walk.left < 0;
     result.grown = false;
     result.wordless = false;
+    result.head = walk.head;
+    result.headed = !walk.flat && content == FILM_CONTENT_LIST &&
+                    result.length > film_the_shown_items;
     result.addresses = (film_addresses){0};
     film_the_looks_left -= most - walk.left;
     return result;
 }
 
 film_fingerprint
-film_fingerprint_grown(PyObject *list, uint64_t before, int64_t length_before,
-                       bool partly)
+film_fingerprint_grown(PyObject *list, const film_list_before *before)
 {
     film_walk walk = {.left = FILM_FINGERPRINT_ITEMS, .flat = true};
     PyObject **items = ((PyListObject *)list)->ob_item;
-    film_fingerprint result = {
-        .length = Py_SIZE(list), .scalars = true, .cut = partly, .grown = true};
+    uint32_t below = before->headed ? before->levels - 1 : 0;
+    film_fingerprint result = {.length = Py_SIZE(list),
+                               .scalars = true,
+                               .cut = before->partly,
+                               .grown = true,
+                               .headed = before->headed};
 
-    result.word = before + (uint64_t)(result.length - length_before) * GOLDEN;
-    /* Of one that is looked at in part, the end is not in the word. */
-    for (int64_t index = length_before; index < result.length; index++) {
-        uint64_t word = item_word(&walk, items[index], 0);
-
-        result.word += partly ? 0 : placed(word, (uint64_t)index + 1);
+    result.word = before->word + (uint64_t)(result.length - before->length) * GOLDEN;
+    if (before->headed) {
+        for (Py_ssize_t index = 0; index < film_the_shown_items; index++) {
+            result.head +=
+                placed(item_word(&walk, items[index], below), (uint64_t)index + 1);
+        }
+        result.word += result.head - before->head;
+        result.grown = result.head == before->head;
     }
-    result.flat = walk.flat;
+    /* Of one that is looked at in part, the end is not in the word. */
+    for (int64_t index = before->length; index < result.length; index++) {
+        uint64_t word = item_word(&walk, items[index], below);
+
+        result.word += before->partly ? 0 : placed(word, (uint64_t)index + 1);
+    }
+    result.flat = walk.flat && !before->headed;
+    result.cut = result.cut || walk.left < 0;
+    film_the_looks_left -= FILM_FINGERPRINT_ITEMS - walk.left;
     return result;
 }
 

@@ -22,6 +22,8 @@
 #define FILM_WRITTEN_RECORD 24
 
 extern int64_t film_the_looks_left;
+/* Items that a record shows (option --items). */
+extern Py_ssize_t film_the_shown_items;
 
 /* A value is looked at: the count begins anew. */
 static inline void
@@ -36,8 +38,10 @@ typedef struct film_fingerprint {
     bool flat;      /* no container within */
     bool scalars;   /* some item counts by its value */
     bool cut;       /* not all of it was looked at */
-    bool grown;     /* of film_fingerprint_grown */
+    bool grown;     /* of film_fingerprint_grown: what a record shows has stayed */
+    bool headed;    /* `head` holds: a list with containers, longer than is shown */
     bool wordless;  /* of a list whose items count by address: `word` holds nothing */
+    uint64_t head;  /* the part of the items that a record shows */
     film_addresses addresses; /* where the items count by address */
 } film_fingerprint;
 
@@ -70,11 +74,18 @@ film_fingerprint_store(PyObject *owner, film_content content, uint32_t levels,
                        PyObject *name, PyObject *key, PyObject *value,
                        film_store_effect *effect);
 
-/* The fingerprint of a long flat list of which only the end is looked at: the items it
- * has got since the fingerprint was `before`. */
+/* What is known of a list that has grown since. */
+typedef struct film_list_before {
+    uint64_t word, head;
+    int64_t length;
+    uint32_t levels;
+    bool partly, headed;
+} film_list_before;
+
+/* The fingerprint of a long list of which only the new items at its end are looked at,
+ * and where there are containers those that a record shows. */
 film_fingerprint
-film_fingerprint_grown(PyObject *list, uint64_t before, int64_t length_before,
-                       bool partly);
+film_fingerprint_grown(PyObject *list, const film_list_before *before);
 
 /* True when what a list or deque has got at its end since `length_before` counts by
  * address too. */

@@ -22,6 +22,7 @@
 typedef struct film_walk {
     int64_t left; /* items that may still be looked at */
     bool flat, scalars;
+    uint64_t head; /* of the list that was last finished: the sum of what is shown */
 } film_walk;
 
 /* Adds an item's word at its place. */

@@ -22,6 +22,7 @@ _Static_assert(sizeof(film_object) <= 192, "the object table outgrows its bound"
 
 #define table film_the_objects
 film_object_table film_the_objects;
+uint64_t film_the_changes;
 film_capture_counts film_the_capture_counts;
 
 /* --- the table ----------------------------------------------------------------------

@@ -36,6 +36,10 @@
 /* Attributes whose part in the fingerprint is kept: stores to them need no look at the
  * others. */
 #define FILM_WORDS 14u
+/* Of a list: what the items that its record shows add to the fingerprint, and
+ * film_the_changes as it was then (addresses.c has the first words). */
+#define FILM_WORD_OF_HEAD (FILM_WORDS - 1)
+#define FILM_WORD_OF_CHANGES (FILM_WORDS - 2)
 
 /* The slot of a frame, or the cell in it. */
 typedef struct film_slot_place {
@@ -86,6 +90,7 @@ typedef struct film_object {
     bool whole : 1;    /* its tokens refer to the record, whatever it holds by then */
     bool sure : 1;     /* dies in sight: words, no places */
     bool worded : 1;   /* the words hold */
+    bool headed : 1;   /* of a list: FILM_WORD_OF_HEAD and _OF_CHANGES hold */
     uint16_t holding;  /* attributes last told to hold an object that is not sure, by
                           film_holding_bit */
     uint16_t cell;     /* check word of the cell it was last told in */
@@ -126,6 +131,10 @@ typedef struct film_object_table {
 } film_object_table;
 
 extern film_object_table film_the_objects;
+
+/* Changes of containers that were told: while there is none, what lies within one has
+ * not changed either. */
+extern uint64_t film_the_changes;
 
 /* Where an object is looked for first; then at the other ways of its bucket, which are
  * this number with other low bits. Neighbours in memory are neighbours in the table: a

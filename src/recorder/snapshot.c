@@ -77,6 +77,11 @@ film_snapshot_compared(film_object *object, PyObject *value, uint32_t levels,
     film_objects_renew_quick(object);
     object->wordless = fingerprint->wordless;
     film_snapshot_address(object, value, fingerprint);
+    object->headed = object->sure && fingerprint->headed;
+    if (object->headed) {
+        object->words[FILM_WORD_OF_HEAD] = fingerprint->head;
+        object->words[FILM_WORD_OF_CHANGES] = film_the_changes;
+    }
 }
 
 /* Items that the record does not show are seen too, so that they keep their serials as

@@ -15,6 +15,8 @@
  * refer to values as far back again, as deep as snapshots are nested. */
 #define REUSE_PART 16u
 #define VALUE_DEPTH 4u
+/* What packing may add to an index, and its padding. */
+#define INDEX_SLACK 1024u
 
 film_status
 film_log_init(film_log *log, film_sink *sink, film_superblock *block)
@@ -419,28 +421,43 @@ film_log_append_windows(film_log *log, uint64_t wanted, uint64_t *offset,
     return status;
 }
 
+/* What the index takes at most. */
+static uint64_t
+index_room(const film_log *log)
+{
+    uint64_t raw = (uint64_t)(log->entry_count - log->first_entry) * FILM_INDEX_ENTRY;
+
+    return FILM_CHUNK_HEADER + raw + raw / 128 + INDEX_SLACK;
+}
+
 film_status
 film_log_append_index(film_log *log, uint64_t *offset)
 {
     film_chunk_parts parts = {.header = {.type = FILM_CHUNK_INDEX}};
     film_buffer payload = {0};
-    film_status status = FILM_NO_MEMORY;
-    size_t count = log->entry_count - log->first_entry;
-    uint8_t *to = film_buffer_reserve(&payload, count * FILM_INDEX_ENTRY);
+    film_status status;
+    size_t count;
+    uint8_t *to;
 
-    if (to != NULL) {
-        for (size_t i = 0; i < count; i++) {
-            film_index_entry_encode(&log->entries[log->first_entry + i].index,
-                                    to + i * FILM_INDEX_ENTRY);
-        }
-        payload.length = count * FILM_INDEX_ENTRY;
-        parts.header.count = (uint32_t)count;
-        parts.payload = &payload;
-        /* Making space in a ring may drop entries; the index is then a superset whose
-         * dropped chunks a reader finds before the tail and leaves out. */
-        status = film_log_append(log, &parts);
-        *offset = log->block->head - film_chunk_span(&parts.header);
+    /* Making space in a ring moves chunks: not once the index says where they are. */
+    pthread_mutex_lock(&log->lock);
+    status = make_space(log, index_room(log));
+    pthread_mutex_unlock(&log->lock);
+    FILM_TRY(status);
+    count = log->entry_count - log->first_entry;
+    to = film_buffer_reserve(&payload, count * FILM_INDEX_ENTRY);
+    if (to == NULL) {
+        return FILM_NO_MEMORY;
     }
+    for (size_t i = 0; i < count; i++) {
+        film_index_entry_encode(&log->entries[log->first_entry + i].index,
+                                to + i * FILM_INDEX_ENTRY);
+    }
+    payload.length = count * FILM_INDEX_ENTRY;
+    parts.header.count = (uint32_t)count;
+    parts.payload = &payload;
+    status = film_log_append(log, &parts);
+    *offset = log->block->head - film_chunk_span(&parts.header);
     film_buffer_reset(&payload);
     return status;
 }

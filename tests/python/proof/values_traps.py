@@ -878,4 +878,68 @@ TRAPS = {
         G.append(2); K = G; del G; G = K
         names(); attributes(); cells(); handled(); module()
         """,
+    "long_lists_of_containers": """
+        def look(l): return len(l)
+        def grows():
+            l = [[i] for i in range(40)]
+            for n in range(60):
+                l.append([n])
+            x = l[2]; x.append(1)
+            l.append([46])
+            look(l)
+            y = l[50]; y.append(2)
+            l.append([47])
+            l.sort(key=len)
+            l.append([48])
+            return l
+        def changes():
+            l = [[i] for i in range(40)]
+            l.append([40])
+            l[0].append(5)
+            l.append([41])
+            l[35].append(6)
+            l.append([42])
+            l[0] = [9]
+            l.append([43])
+            del l[0]
+            l.append([44])
+            l.insert(3, [7])
+            l.append([45])
+            l.pop(0)
+            l.append([46])
+            l.reverse()
+            l.append([47])
+            l += [[48], [49]]
+            l.append([50])
+            l.extend([[51], [52]])
+            l.append(53)
+            return l
+        class Log:
+            def __init__(self): self.rows = []; self.marks = []
+            def add(self, n):
+                self.rows.append((n, str(n)))
+                self.marks.append({'n': n})
+                return self
+        def logs():
+            log = Log()
+            for n in range(70):
+                log.add(n)
+            log.marks[0]['n'] = 7
+            log.add(70)
+            log.rows[3] = 0
+            log.add(71)
+            m = log.marks[60]; m['k'] = 1
+            log.add(72)
+            return log.rows, log.marks
+        def mixed():
+            l = list(range(60))
+            l.append([1]); l.append(2)
+            k = [l, 1]
+            l.append([3])
+            k.append(4)
+            l[60].append(5)
+            l.append(6)
+            return k
+        grows(); changes(); logs(); mixed()
+        """,
 }
