@@ -133,6 +133,8 @@ leave_bare(film_dap *dap, bool back, film_dap_answer *answer)
         film_json_writer *question = film_dap_question(dap, "move");
         film_json_add_text(question, "m", moment == NULL ? dap->moment : moment);
         film_json_add_text(question, "how", back ? "line" : "back");
+        /* A thread may end long after the program has. */
+        film_json_add_bool(question, "across", !back);
         film_json_add_integer(question, "frames", 1);
         if (!film_dap_ask(dap, answer)) {
             return false;

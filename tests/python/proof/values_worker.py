@@ -17,6 +17,7 @@ import io
 import json
 import marshal
 import os
+import re
 import subprocess
 import sys
 import time
@@ -61,7 +62,12 @@ def execute(code, path):
             error = repr(raised)
     # The program's objects die here, within the recording, in all three runs.
     space.clear()
-    return output.getvalue(), error
+    return without_addresses(output.getvalue()), without_addresses(error)
+
+
+def without_addresses(text):
+    """Where an object lies is another place each time."""
+    return text and re.sub(r" at 0x[0-9a-f]+", " at 0x", text)
 
 
 def read_film(film):
