@@ -316,8 +316,9 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
         if (content == FILM_CONTENT_LIST && (object->flat || object->headed)) {
             object->version = 0;
             film_snapshot_address(object, value, &fingerprint);
-            object->words[FILM_WORD_OF_CHANGES] =
-                object->headed ? film_the_changes : object->words[FILM_WORD_OF_CHANGES];
+            if (object->headed) {
+                object->words[FILM_WORD_OF_CHANGES] = film_the_changes;
+            }
         }
         return false;
     }
@@ -413,6 +414,7 @@ film_capture_stored(const film_stored *stored)
         store_word(stored);
         return;
     }
+    film_the_changes++;
     if (stored->address == NULL ||
         (object = film_objects_find(stored->address)) == NULL ||
         object->serial != stored->serial || !object->compared) {
@@ -436,7 +438,6 @@ film_capture_stored(const film_stored *stored)
     }
     object->pointers = 0;
     object->headed = false;
-    film_the_changes++;
     object->stale = true;
     if (object->length >= 0) {
         object->length += stored->growth;
