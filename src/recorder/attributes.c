@@ -138,46 +138,44 @@ is_plain_key(PyObject *key)
 /* Walks the hash table as CPython does. 1: found, 0: not there, -1: not known, because
  * a key of the same hash has its own __eq__. */
 static int
-find_key(PyObject *dict, PyObject *key, Py_hash_t hash, PyObject **kept,
-         PyObject **value)
+find_key(PyObject *dict, PyObject *key, Py_hash_t hash, film_dict_place *place)
 {
     const PyDictKeysObject *keys = ((PyDictObject *)dict)->ma_keys;
     size_t mask = ((size_t)1 << keys->dk_log2_size) - 1;
-    size_t perturb = (size_t)hash, place = (size_t)hash & mask;
+    size_t perturb = (size_t)hash, index = (size_t)hash & mask;
     film_pairs pairs;
 
     film_pairs_of_dict(dict, &pairs);
     for (;;) {
-        Py_ssize_t position = film_keys_position(keys, place);
-
-        if (position == -1) {
+        place->position = film_keys_position(keys, index);
+        if (place->position == -1) {
             return 0;
         }
-        if (position >= 0) {
+        if (place->position >= 0) {
             Py_hash_t other;
 
-            *value = film_pairs_get(&pairs, position, kept);
-            other = pairs.texts != NULL ? ((PyASCIIObject *)*kept)->hash
-                                        : pairs.any[position].me_hash;
-            if (*kept == key) {
-                return *value != NULL;
+            place->value = film_pairs_get(&pairs, place->position, &place->key);
+            other = pairs.texts != NULL ? ((PyASCIIObject *)place->key)->hash
+                                        : pairs.any[place->position].me_hash;
+            if (place->key == key) {
+                return place->value != NULL;
             }
             if (other == hash) {
-                if (!is_plain_key(*kept)) {
+                if (!is_plain_key(place->key)) {
                     return -1;
                 }
-                if (PyObject_RichCompareBool(*kept, key, Py_EQ) == 1) {
-                    return *value != NULL;
+                if (PyObject_RichCompareBool(place->key, key, Py_EQ) == 1) {
+                    return place->value != NULL;
                 }
             }
         }
         perturb >>= 5;
-        place = (place * 5 + perturb + 1) & mask;
+        index = (index * 5 + perturb + 1) & mask;
     }
 }
 
 bool
-film_dict_item(PyObject *dict, PyObject *key, PyObject **kept, PyObject **value)
+film_dict_item(PyObject *dict, PyObject *key, film_dict_place *place)
 {
     film_saved_error saved;
     Py_hash_t hash;
@@ -192,12 +190,11 @@ film_dict_item(PyObject *dict, PyObject *key, PyObject **kept, PyObject **value)
         found = 0; /* strings only: nothing else equals one */
     }
     else {
-        found = find_key(dict, key, hash, kept, value);
+        found = find_key(dict, key, hash, place);
     }
     film_compat_restore_error(&saved);
     if (found == 0) {
-        *value = NULL;
-        *kept = key;
+        *place = (film_dict_place){.key = key, .position = -1};
     }
     return found >= 0;
 }

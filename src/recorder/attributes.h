@@ -35,11 +35,17 @@ film_dict_holds(PyObject *dict, int32_t hint, const PyObject *value);
 bool
 film_dict_has_key(PyObject *dict, int32_t position, const PyObject *key);
 
-/* What a dict holds under a scalar or a tuple of them and the key it has for it; *value
- * NULL when it holds nothing (then *kept is `key`). False: not known
- * without comparing keys by code of the program. */
+typedef struct film_dict_place {
+    PyObject *key; /* that the dict has for it */
+    PyObject *value;
+    Py_ssize_t position; /* among the pairs */
+} film_dict_place;
+
+/* What a dict holds under a scalar or a tuple of them; value NULL and position -1 when
+ * it holds nothing (then the key is `key`). False: not known without comparing keys by
+ * code of the program. All borrowed. */
 bool
-film_dict_item(PyObject *dict, PyObject *key, PyObject **kept, PyObject **value);
+film_dict_item(PyObject *dict, PyObject *key, film_dict_place *place);
 
 /* What `object.name(...)` calls, where that is found in its type: NULL also when the
  * object has an attribute of that name itself or a way of its own to look it up. */

@@ -241,6 +241,17 @@ film_frame_is_from_c(const film_frame *frame)
 #endif
 }
 
+/* True when `caller` called this frame itself, not by way of C. */
+static inline bool
+film_frame_is_called_by(const film_frame *frame, const film_frame *caller)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    return frame->previous == caller; /* else a shim lies between */
+#else
+    return frame->previous == caller && !frame->is_entry;
+#endif
+}
+
 /* The generator or coroutine a frame belongs to, NULL: none. Borrowed. */
 static inline PyObject *
 film_frame_generator(const film_frame *frame)

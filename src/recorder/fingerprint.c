@@ -119,7 +119,7 @@ array_word(film_walk *walk, PyObject *const *items, Py_ssize_t count, uint32_t l
 static uint64_t
 dict_word(film_walk *walk, PyObject *dict, uint32_t levels)
 {
-    uint64_t sum = (uint64_t)film_dict_length(dict) * GOLDEN;
+    uint64_t sum = (uint64_t)film_dict_length(dict) * GOLDEN, before = 0;
     film_pairs pairs;
 
     film_pairs_of_dict(dict, &pairs);
@@ -127,10 +127,52 @@ dict_word(film_walk *walk, PyObject *dict, uint32_t levels)
         PyObject *key, *value = film_pairs_get(&pairs, index, &key);
 
         if (value != NULL) {
-            sum += pair_word(walk, key, value, levels);
+            uint64_t word = item_word(walk, key, levels);
+
+            sum += placed(item_word(walk, value, levels), word);
+            sum += order_word(before, word);
+            before = word;
         }
     }
     return sum;
+}
+
+uint64_t
+film_key_word(film_walk *walk, const film_pairs *pairs, Py_ssize_t position, int step,
+              uint32_t levels)
+{
+    for (; position >= 0 && position < pairs->count && pay(walk); position += step) {
+        PyObject *key;
+
+        if (film_pairs_get(pairs, position, &key) != NULL) {
+            return item_word(walk, key, levels);
+        }
+    }
+    return 0;
+}
+
+/* What the last `count` pairs of a dict add to its fingerprint. */
+static uint64_t
+dict_tail_word(film_walk *walk, PyObject *dict, int64_t count, uint32_t levels)
+{
+    uint64_t sum = 0, after = 0;
+    film_pairs pairs;
+    Py_ssize_t index;
+
+    film_pairs_of_dict(dict, &pairs);
+    for (index = pairs.count; index > 0 && count > 0; index--) {
+        PyObject *key, *value = film_pairs_get(&pairs, index - 1, &key);
+
+        if (value != NULL) {
+            uint64_t word = item_word(walk, key, levels);
+
+            sum += placed(item_word(walk, value, levels), word);
+            sum += order_word(word, after);
+            after = word;
+            count--;
+        }
+    }
+    return sum + order_word(film_key_word(walk, &pairs, index - 1, -1, levels), after);
 }
 
 /* Members count by address and hash: they are not looked at. One that was replaced by
@@ -469,17 +511,7 @@ film_fingerprint_only_grew(PyObject *object, film_content content, uint32_t leve
         }
     }
     else if (content == FILM_CONTENT_DICT) {
-        film_pairs pairs;
-
-        film_pairs_of_dict(object, &pairs);
-        for (Py_ssize_t index = pairs.count; index > 0 && grown > 0; index--) {
-            PyObject *key, *value = film_pairs_get(&pairs, index - 1, &key);
-
-            if (value != NULL) {
-                tail += pair_word(&walk, key, value, below);
-                grown--;
-            }
-        }
+        tail += dict_tail_word(&walk, object, grown, below);
     }
     else {
         return false;

@@ -139,28 +139,54 @@ sequence_store(film_walk *walk, PyObject *owner, film_content content, PyObject 
                : bytearray_store(walk, owner, index, value, effect);
 }
 
+/* What it does to the order of the keys that one is put at the end or taken away. */
+static uint64_t
+order_change(film_walk *walk, const film_pairs *pairs, uint64_t key,
+             Py_ssize_t position, uint32_t levels)
+{
+    uint64_t before, after;
+
+    if (position < 0) {
+        before = film_key_word(walk, pairs, pairs->count - 1, -1, levels);
+        return order_word(before, key);
+    }
+    before = film_key_word(walk, pairs, position - 1, -1, levels);
+    after = film_key_word(walk, pairs, position + 1, 1, levels);
+    return order_word(before, after) - order_word(before, key) - order_word(key, after);
+}
+
 static bool
 dict_store(film_walk *walk, PyObject *dict, PyObject *key, PyObject *value,
            uint32_t levels, film_store_effect *effect)
 {
-    PyObject *kept, *old;
+    film_dict_place place;
+    film_pairs pairs;
+    uint64_t word;
 
     /* Keys that are the program's own objects are compared by its own code. */
-    if (!film_dict_item(dict, key, &kept, &old)) {
+    if (!film_dict_item(dict, key, &place)) {
         return false;
     }
-    if (old == NULL && value == NULL) {
+    if (place.value == NULL && value == NULL) {
         return false; /* it will raise */
     }
-    if (old != NULL) {
-        effect->delta -= pair_word(walk, kept, old, levels);
+    word = item_word(walk, place.key, levels);
+    if (place.value != NULL) {
+        effect->delta -= placed(item_word(walk, place.value, levels), word);
         effect->growth--;
     }
     if (value != NULL) {
-        effect->delta += pair_word(walk, kept, value, levels);
+        effect->delta += placed(item_word(walk, value, levels), word);
         effect->growth++;
     }
     effect->delta += (uint64_t)effect->growth * GOLDEN;
+    if (effect->growth != 0) {
+        film_pairs_of_dict(dict, &pairs);
+        if (pairs.values != NULL) {
+            return false; /* an instance's: it shares the places of its keys */
+        }
+        effect->delta += order_change(walk, &pairs, word, place.position, levels);
+    }
     return true;
 }
 

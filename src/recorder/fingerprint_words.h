@@ -15,6 +15,7 @@
 #define SALT_INT UINT64_C(0x1d8e4e27c47d124f)
 #define SALT_FLOAT UINT64_C(0xa54ff53a5f1d36f1)
 #define SALT_TEXT UINT64_C(0x510e527fade682d1)
+#define SALT_ORDER UINT64_C(0x9b05688c2b3e6c1f)
 #define SHORT_TEXT 16
 #define BYTES_AN_ITEM 32 /* hashed in the time of an item */
 #define BLOCK 64         /* bytes of a bytearray that are one item */
@@ -110,12 +111,20 @@ pay(film_walk *walk)
     return FILM_LIKELY(walk->left-- > 0);
 }
 
-/* By key, not by place. */
+/* What stands for a key of a dict coming right after another, both as item words; 0:
+ * there is none. Their order counts by this: their places change when CPython tidies
+ * up. */
 static inline uint64_t
-pair_word(film_walk *walk, PyObject *key, PyObject *value, uint32_t levels)
+order_word(uint64_t before, uint64_t key)
 {
-    return placed(item_word(walk, value, levels), item_word(walk, key, levels));
+    return key == 0 ? 0 : placed(before ^ SALT_ORDER, key);
 }
+
+/* The item word of the first key of a dict from `position` on in steps of 1 or -1; 0:
+ * there is none, or too many places are empty. */
+uint64_t
+film_key_word(film_walk *walk, const film_pairs *pairs, Py_ssize_t position, int step,
+              uint32_t levels);
 
 static inline uint64_t
 block_word(const char *bytes, size_t length, size_t block)

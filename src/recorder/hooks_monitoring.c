@@ -20,6 +20,7 @@
 #include "recorder/exceptions.h"
 #include "recorder/monitoring.h"
 #include "recorder/observe.h"
+#include "recorder/observe_quick.h"
 #include "recorder/stack.h"
 
 static inline PyObject *
@@ -158,8 +159,7 @@ CALLBACK(on_return)
     if (FILM_UNLIKELY(context == NULL)) {
         return Py_NewRef(answer);
     }
-    if (FILM_UNLIKELY(!(film_observe_leaving(context, frame, args[2], true) &&
-                        film_stack_return_top(context, frame))) &&
+    if (FILM_UNLIKELY(!film_observe_leaving(context, frame, args[2])) &&
         film_stack_may_retry(context)) {
         return on_return(self, args, count, names);
     }
@@ -176,22 +176,22 @@ CALLBACK(on_yield)
     if (FILM_UNLIKELY(context == NULL)) {
         return Py_NewRef(answer);
     }
-    if (FILM_UNLIKELY(!(film_observe_leaving(context, frame, args[2], false) &&
-                        film_stack_yield_top(context, frame))) &&
+    if (FILM_UNLIKELY(!film_observe_yield(context, frame, args[2])) &&
         film_stack_may_retry(context)) {
         return on_yield(self, args, count, names);
     }
     Py_RETURN_NONE;
 }
 
-CALLBACK(on_line)
+/* Any line. */
+static __attribute__((noinline)) PyObject *
+look_at_line(PyObject *const *args)
 {
     film_frame *frame = film_compat_current_frame();
     PyObject *answer = NULL;
     film_context *context = context_of(args, frame, &answer);
     uint32_t unit;
 
-    (void)self, (void)count, (void)names;
     if (FILM_UNLIKELY(context == NULL)) {
         return Py_NewRef(answer);
     }
@@ -201,12 +201,27 @@ CALLBACK(on_line)
     }
     if (FILM_UNLIKELY(!film_observe_line(context, frame, unit)) &&
         film_stack_may_retry(context)) {
-        return on_line(self, args, count, names);
+        return look_at_line(args);
     }
     if (FILM_UNLIKELY(film_observe_wants_opcodes(context))) {
         keep_watched((PyCodeObject *)args[0]);
     }
     Py_RETURN_NONE;
+}
+
+CALLBACK(on_line)
+{
+    film_frame *frame = film_compat_current_frame();
+    film_context *context = &film_this_thread;
+
+    (void)self, (void)count, (void)names;
+    if (FILM_LIKELY(context->token == film_the_session.token &&
+                    film_stack_is_top(context, frame, args[0])) &&
+        film_observe_line_quickly(context, frame,
+                                  film_frame_unit(frame, context->top->first))) {
+        Py_RETURN_NONE;
+    }
+    return look_at_line(args);
 }
 
 /* Comes for each instruction of code that has observation points, until it is told that

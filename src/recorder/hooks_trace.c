@@ -17,6 +17,7 @@
 #include "recorder/exceptions.h"
 #include "recorder/hooks.h"
 #include "recorder/observe.h"
+#include "recorder/observe_quick.h"
 #include "recorder/stack.h"
 #include "recorder/trace_control.h"
 
@@ -133,12 +134,10 @@ on_return(film_frame *frame, PyObject *value)
         written = record_unwind(context, frame);
     }
     else if (FILM_UNLIKELY(frame_opcode(frame) == YIELD_VALUE)) {
-        written = film_observe_leaving(context, frame, value, false) &&
-                  film_stack_yield_top(context, frame);
+        written = film_observe_yield(context, frame, value);
     }
     else {
-        written = film_observe_leaving(context, frame, value, true) &&
-                  film_stack_return_top(context, frame);
+        written = film_observe_leaving(context, frame, value);
     }
     if (FILM_UNLIKELY(!written) && film_stack_may_retry(context)) {
         on_return(frame, value);
@@ -224,6 +223,7 @@ on_line(film_frame *frame)
 {
     PyObject *code_object = film_frame_code(frame);
     film_context *context = &film_this_thread;
+    uint32_t unit;
 
     if (FILM_UNLIKELY(context->token != film_the_session.token) ||
         FILM_UNLIKELY(!film_stack_is_top(context, frame, code_object))) {
@@ -232,8 +232,9 @@ on_line(film_frame *frame)
             return;
         }
     }
-    if (FILM_UNLIKELY(!film_observe_line(
-            context, frame, film_frame_unit(frame, context->top->first))) &&
+    unit = film_frame_unit(frame, context->top->first);
+    if (!film_observe_line_quickly(context, frame, unit) &&
+        FILM_UNLIKELY(!film_observe_line(context, frame, unit)) &&
         film_stack_may_retry(context)) {
         on_line(frame);
     }

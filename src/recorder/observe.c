@@ -2,9 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/observe.h"
 
-#include "recorder/cells.h"
+#include "recorder/observe_quick.h"
 #include "recorder/pending.h"
-#include "recorder/places.h"
 #include "recorder/tell.h"
 #include "recorder/touches.h"
 
@@ -17,18 +16,6 @@ note_unknown_edge(film_stack_entry *entry, const film_frame *frame)
     if (!entry->plan->every_place) {
         film_tell_plan_again(frame, true);
     }
-}
-
-static inline void
-enter_region(film_stack_entry *entry, film_region *region)
-{
-    entry->region = region;
-    entry->covered = 0;
-    entry->done = 0;
-    entry->told_early = 0;
-    entry->fresh = false;
-    entry->dead = false;
-    entry->unwinding = false;
 }
 
 static inline bool
@@ -61,7 +48,7 @@ arrive(film_context *context, film_stack_entry *entry, const film_frame *frame,
     else if (!film_tell_writes(context, entry, frame, exit, exit->count)) {
         return false;
     }
-    return region->touch_count == 0 ||
+    return film_region_is_untouched(entry, region) ||
            film_tell_touches(context, entry, frame, UINT32_MAX);
 }
 
@@ -77,7 +64,7 @@ reach(film_context *context, film_stack_entry *entry, const film_frame *frame,
         written = (region->stop_writes <= entry->done ||
                    film_tell_writes(context, entry, frame, region->stops,
                                     region->stop_writes)) &&
-                  (region->touch_count == 0 ||
+                  (film_region_is_untouched(entry, region) ||
                    film_tell_touches(context, entry, frame, UINT32_MAX));
         *next = region->stop_next;
     }
@@ -94,7 +81,7 @@ begin_region(film_context *context, film_stack_entry *entry, const film_frame *f
 {
     bool written = true;
 
-    enter_region(entry, region);
+    film_enter_region(entry, region);
     if (FILM_UNLIKELY(region != NULL && region->has_before)) {
         written =
             film_pending_begin(context, entry, frame, region->before,
@@ -207,123 +194,13 @@ film_observe_caller(film_context *context, const film_frame *callee)
            (!region->early_change || film_tell_early_changes(context, entry, unit));
 }
 
-/* True when the function that is called there is the class of `self`: its __init__ is
- * called by way of C, and nothing else is. */
-static bool
-calls_the_class(const film_stack_entry *caller, const film_change *change,
-                const film_frame *callee)
-{
-    PyObject *self = film_frame_local(callee, 0), *type;
-
-    if (self == NULL || change->callee == FILM_PLAN_NO_PLACE) {
-        return false;
-    }
-    type = (PyObject *)Py_TYPE(self);
-    return film_frame_local(caller->frame, change->callee) == type ||
-           film_frame_local(caller->frame, change->callee + 1) == type;
-}
-
-/* True when the coroutine or generator whose frame goes on is the one that is awaited
- * there: nothing else runs in between. */
-static bool
-sends_to(const film_stack_entry *caller, const film_change *change,
-         const film_frame *callee)
-{
-    return change->callee != FILM_PLAN_NO_PLACE &&
-           film_frame_local(caller->frame, change->callee) ==
-               film_frame_generator(callee);
-}
-
-/* A recorded function begins or goes on: what it changes, its own lines will tell. */
-static inline void
-cover(film_stack_entry *caller, const film_frame *callee, const film_code *code,
-      uint32_t site)
-{
-    const film_region *region = caller->region;
-    uint32_t place;
-    bool from_c;
-
-    if (region == NULL || region->change_count == 0 ||
-        region->change_count > FILM_REGION_CHANGES || site == 0 ||
-        caller->frame != film_frame_caller(callee)) {
-        return;
-    }
-    from_c = film_frame_is_from_c(callee);
-    if (from_c && !code->initialises && !code->suspends) {
-        return;
-    }
-    place = film_plan_instruction(caller->plan, site - 1);
-    for (uint32_t index = 0; index < region->change_count; index++) {
-        const film_change *change = &region->changes[index];
-
-        if (change->place == place) {
-            if (!from_c || (code->suspends ? sends_to(caller, change, callee)
-                                           : calls_the_class(caller, change, callee))) {
-                caller->covered |= (uint8_t)(1u << index);
-            }
-            return;
-        }
-    }
-}
-
-void
-film_observe_going_on(film_context *context, const film_frame *frame,
-                      const film_code *code, uint32_t site)
-{
-    cover(context->top, frame, code, site);
-}
-
-/* What a few codes need before the row of a call: generators and coroutines, bodies of
- * modules, functions with variables of outer ones. */
-static bool
-begin_special(film_context *context, const film_frame *frame, const film_code *code)
-{
-    if (code->suspends) {
-        film_stack_suspendable(context, frame);
-    }
-    if (code->has_namespace && film_frame_names(frame) == film_frame_globals(frame)) {
-        film_place_renew(film_frame_globals(frame));
-    }
-    return context->top->plan->free_count == 0 || film_cells_tell(context, frame);
-}
-
-bool
-film_observe_call(film_context *context, const film_frame *frame, PyObject *code_object,
-                  const film_code *code)
-{
-    uint32_t site = film_stack_site(context, frame);
-    uint64_t serial = film_thread_next_frame(context->thread);
-    film_stack_entry *entry;
-
-    cover(context->top, frame, code, site);
-    if (!film_observe_caller(context, frame) ||
-        !film_stack_push(context, frame, code_object, code, serial)) {
-        return false;
-    }
-    entry = context->top;
-    entry->site = site;
-    if ((FILM_UNLIKELY(code->is_special) && !begin_special(context, frame, code)) ||
-        !film_tell_arguments(context, entry, frame) ||
-        !film_append_call(context->thread, code->id, site)) {
-        film_stack_end_top(context);
-        return false;
-    }
-    enter_region(entry, entry->plan->entry);
-    entry->raised = 0;
-    if (entry->plan->opening != FILM_PLAN_NO_PLACE) {
-        /* The call is told: where this fails, the next event finds out why. */
-        (void)film_observe_line(context, frame, entry->plan->opening);
-    }
-    return true;
-}
-
 void
 film_observe_resumed(film_context *context, uint32_t unit)
 {
     film_stack_entry *entry = context->top;
 
     if (entry->plan != NULL) {
-        enter_region(entry, film_plan_region(entry->plan, unit));
+        film_enter_region(entry, film_plan_region(entry->plan, unit));
     }
 }
 
@@ -345,21 +222,31 @@ film_observe_continued(const film_plan *plan, uint32_t unit)
     return found == NULL ? unit : found->place;
 }
 
-bool
-film_observe_leave(film_context *context, const film_frame *frame, PyObject *value)
+/* The line whose event is turned off and told with the return it consists of. */
+static inline bool
+tell_quiet_line(film_context *context, const film_frame *frame)
+{
+    const film_stack_entry *entry = context->top;
+    uint32_t quiet;
+
+    if (FILM_LIKELY(entry->region != NULL && !entry->region->quiet_ahead)) {
+        return true;
+    }
+    quiet = entry->plan->quiet[film_frame_unit(frame, entry->first)];
+    return quiet == 0 || film_observe_line(context, frame, quiet - 1);
+}
+
+/* What the top wrote before it leaves, and the value. */
+static bool
+tell_leaving(film_context *context, const film_frame *frame, PyObject *value)
 {
     film_stack_entry *entry = context->top;
     uint32_t unit = film_frame_unit(frame, entry->first);
 
-    if ((entry->region == NULL || entry->region->quiet_ahead) &&
-        entry->plan->quiet[unit] != 0 &&
-        !film_observe_line(context, frame, entry->plan->quiet[unit] - 1u)) {
-        return false;
-    }
     if (!tell_inside(context, entry, frame, unit, false)) {
         return false;
     }
-    if (entry->region != NULL && entry->region->touch_count != 0 &&
+    if (entry->region != NULL && !film_region_is_untouched(entry, entry->region) &&
         !film_tell_touches(context, entry, frame, unit)) {
         return false;
     }
@@ -369,11 +256,20 @@ film_observe_leave(film_context *context, const film_frame *frame, PyObject *val
     return film_tell_result(context, value);
 }
 
-void
-film_observe_ended(film_context *context, PyObject *value)
+bool
+film_observe_yield(film_context *context, const film_frame *frame, PyObject *value)
 {
-    film_stack_entry *entry = context->top;
+    if (FILM_LIKELY(context->top->plan != NULL) &&
+        !(tell_quiet_line(context, frame) && tell_leaving(context, frame, value))) {
+        return false;
+    }
+    return film_stack_yield_top(context, frame);
+}
 
+/* What a frame that has ended gives to its caller keeps its serial. */
+static inline void
+note_returned(film_context *context, const film_stack_entry *entry, PyObject *value)
+{
     if (entry->initialises) {
         value = film_frame_local(entry->frame, 0);
     }
@@ -382,6 +278,55 @@ film_observe_ended(film_context *context, PyObject *value)
     }
     context->returned_unit = entry->site - 1;
     film_capture_returned(context, value);
+}
+
+/* A return of a value that needs no closer look, with nothing else to be told. */
+static inline bool
+return_quickly(film_context *context, const film_frame *frame, PyObject *value)
+{
+    film_stack_entry *entry = context->top;
+    const film_region *region = entry->region;
+    film_thread *thread = context->thread;
+    uint32_t unit = film_frame_unit(frame, entry->first);
+    film_rows rows;
+    uint8_t *to;
+
+    if (FILM_UNLIKELY(region == NULL || region->inner_count == 0 ||
+                      region->inner->place != unit ||
+                      region->inner->count > entry->done || entry->pending ||
+                      entry->suspends || !film_append_is_ready(thread))) {
+        return false;
+    }
+    rows = (film_rows){.end = thread->cursor};
+    if (!film_region_is_untouched(entry, region) &&
+        FILM_UNLIKELY(!film_commit_and_look(context, entry, frame, unit, &rows))) {
+        return false;
+    }
+    to = rows.end + 1;
+    if (FILM_UNLIKELY(!film_capture_quick(value, &to))) {
+        return false;
+    }
+    film_append_put_values(rows.end, 1);
+    film_append_commit(thread, film_append_put_return(thread, to, unit), 1);
+    note_returned(context, entry, value);
+    context->top--;
+    return true;
+}
+
+bool
+film_observe_return(film_context *context, const film_frame *frame, PyObject *value)
+{
+    if (!tell_quiet_line(context, frame)) {
+        return false;
+    }
+    if (return_quickly(context, frame, value)) {
+        return true;
+    }
+    if (!tell_leaving(context, frame, value)) {
+        return false;
+    }
+    note_returned(context, context->top, value);
+    return film_stack_return_top(context, frame);
 }
 
 bool
@@ -397,7 +342,7 @@ film_observe_raise(film_context *context, const film_frame *frame, uint32_t unit
         film_pending_drop(context, entry); /* the store itself has raised */
     }
     if (!tell_inside(context, entry, frame, unit, false) ||
-        (entry->region != NULL && entry->region->touch_count != 0 &&
+        (entry->region != NULL && !film_region_is_untouched(entry, entry->region) &&
          !film_tell_touches(context, entry, frame, UINT32_MAX))) {
         return false;
     }
@@ -415,7 +360,7 @@ film_observe_handled(film_context *context, uint32_t unit, uint32_t raised_at)
         return;
     }
     film_pending_drop(context, entry);
-    enter_region(entry, film_plan_region(entry->plan, unit));
+    film_enter_region(entry, film_plan_region(entry->plan, unit));
     entry->raised = raised_at == FILM_PLAN_NO_PLACE
                         ? 0
                         : (uint16_t)(film_plan_instruction(entry->plan, raised_at) + 1);
@@ -440,6 +385,6 @@ film_observe_unwind(film_context *context, const film_frame *frame)
         return true;
     }
     return film_tell_writes(context, entry, frame, exit, exit->count) &&
-           (entry->region->touch_count == 0 ||
+           (film_region_is_untouched(entry, entry->region) ||
             film_tell_touches(context, entry, frame, UINT32_MAX));
 }

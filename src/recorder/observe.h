@@ -36,14 +36,21 @@ film_observe_continued(const film_plan *plan, uint32_t unit);
 bool
 film_observe_caller(film_context *context, const film_frame *callee);
 
-/* The top frame returns or yields `value`; its writes, then the value. */
+/* The top frame returns `value`: its writes, the value, the return. */
 bool
-film_observe_leave(film_context *context, const film_frame *frame, PyObject *value);
+film_observe_return(film_context *context, const film_frame *frame, PyObject *value);
 
-/* The top frame has ended (its entry is still there): what it gives to its caller keeps
- * its serial. */
-void
-film_observe_ended(film_context *context, PyObject *value);
+/* The same for a frame with or without a plan. */
+static inline bool
+film_observe_leaving(film_context *context, const film_frame *frame, PyObject *value)
+{
+    return context->top->plan == NULL ? film_stack_return_top(context, frame)
+                                      : film_observe_return(context, frame, value);
+}
+
+/* A frame with or without a plan yields. */
+bool
+film_observe_yield(film_context *context, const film_frame *frame, PyObject *value);
 
 /* An exception is raised or raised again at `unit`. */
 bool
@@ -64,23 +71,6 @@ film_observe_line(film_context *context, const film_frame *frame, uint32_t unit)
 /* An instruction is about to run: the writes so far if it is an observation point. */
 bool
 film_observe_point(film_context *context, const film_frame *frame, uint32_t unit);
-
-/* The same for a frame with or without a plan; ends: it does not go on. */
-static inline bool
-film_observe_leaving(film_context *context, const film_frame *frame, PyObject *value,
-                     bool ends)
-{
-    if (FILM_LIKELY(context->top->plan == NULL)) {
-        return true;
-    }
-    if (!film_observe_leave(context, frame, value)) {
-        return false;
-    }
-    if (ends) {
-        film_observe_ended(context, value);
-    }
-    return true;
-}
 
 /* The event of a line that is told with the call or the return: it need not come. */
 static inline bool

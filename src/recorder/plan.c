@@ -431,6 +431,26 @@ keep_regions(film_draft *draft)
                                                           (sizeof(film_region) - 1)));
 }
 
+/* True for a stop on the way to which variables are written and nothing else happens
+ * that is to be told, at a line like any other. */
+static bool
+is_calm(const film_plan *plan, const film_region *region, const film_exit *exit)
+{
+    if (exit->next == NULL || exit->next->point || exit->next->has_before ||
+        exit->next->points_ahead || exit->place == region->place ||
+        (plan->flags[exit->place] & FILM_PLACE_QUIET) != 0) {
+        return false;
+    }
+    for (uint32_t index = 0; index < exit->count; index++) {
+        const film_write *write = &exit->writes[index];
+
+        if (write->kind != FILM_WRITE_FAST || write->hidden) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Where the stops lead to, now that all regions are made. */
 static void
 link_regions(film_plan *plan)
@@ -453,85 +473,27 @@ link_regions(film_plan *plan)
             region->stop_writes = region->stops[0].count;
             region->stop_next = region->stops[0].next;
         }
+        region->change_mask = region->change_count > FILM_REGION_CHANGES
+                                  ? UINT8_MAX
+                                  : (uint8_t)((1u << region->change_count) - 1);
     }
 }
 
-/* See film_plan.opening. */
-static uint16_t
-find_opening(const film_bytecode *bytecode, const film_plan_wishes *wishes,
-             const film_plan *plan)
-{
-    const film_instruction *start = bytecode->instructions, *next;
-    const film_exit *exit;
-    uint32_t index = 0;
-
-    if (!FILM_HAS_MONITORING || plan->entry == NULL) {
-        return FILM_PLAN_NO_PLACE;
-    }
-    while (start[index].place != plan->entry->place) {
-        index++;
-    }
-    if (index + 1 >= bytecode->count ||
-        !film_bytecode_fires(bytecode, index, index + 1)) {
-        return FILM_PLAN_NO_PLACE;
-    }
-    next = &start[index + 1];
-    exit = film_exit_find(plan->entry->stops, plan->entry->stop_count, next->place);
-    if (wishes->earlier != NULL) {
-        return wishes->earlier->opening; /* its event is off */
-    }
-    return next->is_target || next->is_handler || exit == NULL || exit->count != 0 ||
-                   plan->entry->touch_count != 0
-               ? FILM_PLAN_NO_PLACE
-               : next->place;
-}
-
-/* True when a line begins at `index` whichever way the frame comes there. */
-static bool
-always_fires(const film_bytecode *bytecode, uint32_t index)
-{
-    const film_instruction *all = bytecode->instructions;
-
-    if (!all[index].marked || !all[index].sure || all[index].is_handler || index == 0) {
-        return false;
-    }
-    for (uint32_t from = 0; from < bytecode->count; from++) {
-        bool leads = all[from].jump == index ||
-                     (from + 1 == index && (all[from].traits & FILM_OP_ENDS) == 0);
-
-        if (leads && all[from].line == all[index].line) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Lines of which nothing can be seen but that they return: see FILM_PLACE_QUIET. */
+/* What observe_quick.h may tell. */
 static void
-find_quiet(const film_bytecode *bytecode, film_plan *plan)
+find_calm(film_plan *plan)
 {
-    const film_instruction *all = bytecode->instructions;
+    for (uint32_t number = 0; number < plan->region_count; number++) {
+        film_region *region = &plan->regions[number];
 
-    for (uint32_t index = 0; index < bytecode->count && FILM_HAS_MONITORING; index++) {
-        uint32_t end = index;
-
-        if (!all[index].marked || all[index].place == plan->opening ||
-            plan->region_at[all[index].place] == 0) {
-            continue;
-        }
-        while (end < bytecode->count &&
-               (all[end].traits & (FILM_OP_QUIET | FILM_OP_ENDS)) == FILM_OP_QUIET &&
-               (end == index || (!all[end].marked && !all[end].is_target))) {
-            end++;
-        }
-        if (end < bytecode->count && all[end].form == FILM_FORM_RETURN &&
-            (all[end].traits & FILM_OP_ENDS) != 0 &&
-            (end == index || (!all[end].marked && !all[end].is_target)) &&
-            always_fires(bytecode, index)) {
-            plan->flags[all[index].place] |= FILM_PLACE_QUIET;
-            plan->quiet[all[end].place] = (uint16_t)(all[index].place + 1);
+        for (uint32_t stop = 0; stop < region->stop_count; stop++) {
+            region->stops[stop].calm = is_calm(plan, region, &region->stops[stop]);
         }
     }
+    plan->opens_calmly = plan->opening != FILM_PLAN_NO_PLACE &&
+                         plan->entry->stop_place == plan->opening &&
+                         plan->entry->stops[0].calm && plan->entry->stop_writes == 0 &&
+                         plan->entry->touch_count == 0;
 }
 
 static film_plan *
@@ -562,11 +524,11 @@ make_plan(film_draft *draft)
             plan->entry = region;
         }
     }
-    plan->opening = find_opening(&draft->bytecode, draft->wishes, plan);
-    if (!draft->wishes->line_times) {
-        find_quiet(&draft->bytecode, plan);
-    }
+    film_draft_find_told_lines(draft, plan);
     link_regions(plan);
+    if (!draft->wishes->line_times) {
+        find_calm(plan);
+    }
     return plan;
 }
 

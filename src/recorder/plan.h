@@ -108,6 +108,7 @@ typedef struct film_exit {
     uint16_t count_entered; /* with the store itself, for code entered from within it: a
                                finaliser runs after the slot was written. Not with
                                attributes and NAMEs: there a setter may run before */
+    bool calm;              /* a stop that observe_quick.h may tell */
     film_write *writes;     /* borrowed from the plan */
     struct film_region *next; /* that begins there; NULL: none */
 } film_exit;
@@ -177,8 +178,10 @@ typedef struct film_region {
     /* What may change the touches; more than FILM_REGION_CHANGES or within a loop:
      * change_count is UINT8_MAX and all touches are looked at. */
     uint8_t change_count;
-    bool quiet_ahead;              /* one of its stops is QUIET and no point */
-    film_exit *stops;              /* most likely first */
+    uint8_t change_mask;  /* all of them, as `covered` of the frame's entry; a number
+                             that never is where there are too many */
+    bool quiet_ahead : 1; /* one of its stops is QUIET and no point */
+    film_exit *stops;     /* most likely first */
     struct film_region *stop_next; /* of the first of them */
     film_exit *inner;              /* returns and yields first */
     film_touch *touches;
@@ -219,6 +222,7 @@ typedef struct film_plan {
     uint16_t opening;     /* the place of the line that follows every start at once and
                              is reached in no other way: told with the call, and its
                              event is turned off; NO_PLACE: there is none */
+    bool opens_calmly;    /* the same, with nothing to be told before it */
     bool names_on_stack;  /* STORE_NAMEs are read off the stack */
     bool every_place;     /* every instruction is a point */
     struct film_plan *older; /* the plan it replaced, which frames may still follow;

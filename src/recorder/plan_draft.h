@@ -120,6 +120,10 @@ film_draft_may_change(const film_draft *draft, uint32_t index);
 bool
 film_draft_read_on_stack(film_draft *draft, uint32_t index);
 
+/* plan_told_lines.c; all regions are made, and not linked. */
+void
+film_draft_find_told_lines(const film_draft *draft, film_plan *plan);
+
 /* Zeroed memory that lives as long as the plan, or NULL. */
 void *
 film_draft_keep(film_draft *draft, size_t count, size_t bytes);

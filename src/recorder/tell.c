@@ -9,6 +9,7 @@
 #include "recorder/cells.h"
 #include "recorder/code_registry.h"
 #include "recorder/fingerprint.h"
+#include "recorder/observe_quick.h"
 #include "recorder/variables.h"
 
 #define NOINLINE __attribute__((noinline))
@@ -34,10 +35,9 @@ secret_local(film_stack_entry *entry, uint32_t slot)
     return film_name_of_secret_slot(entry, slot);
 }
 
-/* The token of a variable's value, whatever it is. */
-static NOINLINE uint8_t *
-capture_local(film_context *context, film_stack_entry *entry, uint32_t slot, bool cell,
-              bool in_flight, PyObject *value, uint8_t *to)
+uint8_t *
+film_capture_local(film_context *context, film_stack_entry *entry, uint32_t slot,
+                   bool cell, bool in_flight, PyObject *value, uint8_t *to)
 {
     film_holder holder = {.kind = cell ? FILM_HOLDER_CELL : FILM_HOLDER_SLOT,
                           .entry = entry,
@@ -62,8 +62,8 @@ tell_local(film_context *context, film_stack_entry *entry, const film_frame *fra
         film_vacate_slot(entry, write->slot);
     }
     else {
-        to = capture_local(context, entry, write->slot, false,
-                           film_tell_in_flight(context, entry, write), value, to);
+        to = film_capture_local(context, entry, write->slot, false,
+                                film_tell_in_flight(context, entry, write), value, to);
     }
     film_append_commit(context->thread, to, 1);
     return true;
@@ -79,8 +79,8 @@ tell_cell(film_context *context, film_stack_entry *entry, const film_frame *fram
     if (to == NULL) {
         return false;
     }
-    to = capture_local(context, entry, write->slot, true,
-                       film_tell_in_flight(context, entry, write), value, to);
+    to = film_capture_local(context, entry, write->slot, true,
+                            film_tell_in_flight(context, entry, write), value, to);
     film_append_commit(context->thread, to, 1);
     return true;
 }
@@ -105,7 +105,8 @@ tell_restored(film_context *context, film_stack_entry *entry, const film_frame *
         end = token + 1;
     }
     else {
-        end = capture_local(context, entry, write->slot, cell, false, value, token);
+        end =
+            film_capture_local(context, entry, write->slot, cell, false, value, token);
     }
     return film_append_restored(context->thread, write->slot, token,
                                 (size_t)(end - token), number);
@@ -351,45 +352,20 @@ film_tell_writes(film_context *context, film_stack_entry *entry,
 /* --- arguments and results ---------------------------------------------------------
  */
 
-/* The token of the argument that the plan names so. */
-static inline uint8_t *
-put_argument(film_context *context, film_stack_entry *entry, const film_frame *frame,
-             uint32_t argument, uint8_t *to)
-{
-    uint32_t slot = argument & ~FILM_ARGUMENT_IN_CELL;
-    PyObject *value = film_frame_local(frame, (int)slot);
-
-    if (FILM_UNLIKELY((argument & FILM_ARGUMENT_IN_CELL) != 0)) {
-        return capture_local(context, entry, slot, true, false,
-                             film_cell_content(value), to);
-    }
-    if (FILM_LIKELY(entry->plan->secret_slots == NULL &&
-                    film_capture_quick(value, &to))) {
-        film_vacate_slot(entry, slot);
-        return to;
-    }
-    return capture_local(context, entry, slot, false, false, value, to);
-}
-
 bool
 film_tell_arguments(film_context *context, film_stack_entry *entry,
                     const film_frame *frame)
 {
-    const film_plan *plan = entry->plan;
+    film_thread *thread = context->thread;
     uint32_t index = 0;
 
-    while (index < plan->argument_count) {
-        uint8_t *start = film_append_begin_values(context->thread), *to = start;
-        uint32_t first = index;
-
-        if (FILM_UNLIKELY(start == NULL)) {
+    while (index < entry->plan->argument_count) {
+        if (FILM_UNLIKELY(film_append_begin_values(thread) == NULL)) {
             return false;
         }
-        do {
-            to = put_argument(context, entry, frame, plan->arguments[index++], to);
-        } while (index < plan->argument_count && index - first < FILM_APPEND_COUNT &&
-                 to - start <= (ptrdiff_t)(FILM_APPEND_TOKENS - FILM_TOKEN_MAX));
-        film_append_end_values(context->thread, index - first, to);
+        film_append_commit(
+            thread, film_put_arguments(context, entry, frame, &index, thread->cursor),
+            0);
     }
     return true;
 }

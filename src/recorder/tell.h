@@ -12,6 +12,11 @@
 #include "recorder/plan.h"
 #include "recorder/thread_context.h"
 
+/* The token of a variable's value, whatever it is; `cell`: in the cell there. */
+uint8_t *
+film_capture_local(film_context *context, film_stack_entry *entry, uint32_t slot,
+                   bool cell, bool in_flight, PyObject *value, uint8_t *to);
+
 /* The arguments, in rows before the call's own. */
 bool
 film_tell_arguments(film_context *context, film_stack_entry *entry,

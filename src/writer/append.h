@@ -31,6 +31,7 @@
 
 #define FILM_APPEND_TOKENS 60u /* bytes of tokens one row holds at most */
 #define FILM_APPEND_COUNT 30u  /* tokens one VALUES row holds at most */
+#define FILM_APPEND_ROOM 240u  /* bytes there is room for once film_append_ready */
 
 /* The part of a thread's state the hot path touches; the rest is thread.c's. */
 struct film_thread {
@@ -92,16 +93,32 @@ film_append_ready(film_thread *thread)
     return film_thread_make_room(thread);
 }
 
+/* The same, but false where anything would have to be done first. */
+static inline bool
+film_append_is_ready(const film_thread *thread)
+{
+    return __builtin_expect(
+        (uint64_t)(uintptr_t)thread->cursor <
+                atomic_load_explicit(thread->limit, memory_order_relaxed) &&
+            atomic_load_explicit(thread->running, memory_order_relaxed) == thread,
+        1);
+}
+
 /* Writes the tag with the time since the last row. */
 static inline uint8_t *
-film_append_tag(film_thread *thread, film_row_tag tag)
+film_append_put_tag(film_thread *thread, uint8_t *to, film_row_tag tag)
 {
     uint64_t raw = film_clock_read(thread->clock);
     uint64_t delta = raw > thread->last_raw ? raw - thread->last_raw : 0;
-    uint8_t *to = thread->cursor;
 
     thread->last_raw += delta;
     return film_row_put_tag(to, tag, delta);
+}
+
+static inline uint8_t *
+film_append_tag(film_thread *thread, film_row_tag tag)
+{
+    return film_append_put_tag(thread, thread->cursor, tag);
 }
 
 static inline void
@@ -115,35 +132,70 @@ film_append_commit(film_thread *thread, uint8_t *end, unsigned events)
                           memory_order_release);
 }
 
-/* site: the caller's place in code units + 1, 0 when it is not known. */
-static inline bool
-film_append_call(film_thread *thread, uint32_t code, uint32_t site)
-{
-    uint8_t *to;
+/* The rows of the events that come most often, put to `to`, which is the cursor or
+ * behind rows put before: within FILM_APPEND_ROOM one commit ends them all. They return
+ * where the next one may begin. */
 
-    if (!film_append_ready(thread)) {
-        return false;
-    }
-    to = film_append_tag(thread, FILM_ROW_CALL);
+/* site: the caller's place in code units + 1, 0 when it is not known. */
+static inline uint8_t *
+film_append_put_call(film_thread *thread, uint8_t *to, uint32_t code, uint32_t site)
+{
+    to = film_append_put_tag(thread, to, FILM_ROW_CALL);
     to = film_varint_encode(to, code);
-    to = film_varint_encode(to, site);
     thread->next_frame++;
-    film_append_commit(thread, to, 1);
-    return true;
+    return film_varint_encode(to, site);
 }
 
 /* offset: the frame's place in code units. The frame is the top of the stack. */
-static inline bool
-film_append_return(film_thread *thread, uint32_t offset)
+static inline uint8_t *
+film_append_put_return(film_thread *thread, uint8_t *to, uint32_t offset)
 {
-    uint8_t *to;
+    to = film_append_put_tag(thread, to, FILM_ROW_RETURN);
+    return film_varint_encode(to, offset);
+}
 
+/* A line of the top frame, with the time of the row before it. */
+static inline uint8_t *
+film_append_put_line(uint8_t *to, uint32_t offset)
+{
+    to = film_row_put_tag(to, FILM_ROW_LINE, 0);
+    return film_varint_encode(to, offset);
+}
+
+/* The tag of `count` tokens (1 to 30) that belong to the next event. */
+static inline void
+film_append_put_values(uint8_t *to, uint32_t count)
+{
+    *to = (uint8_t)(count << 3 | FILM_ROW_VALUES);
+}
+
+/* One write: its tokens follow. number and form as token.h tells. */
+static inline uint8_t *
+film_append_put_set(uint8_t *to, film_set_form form, uint32_t number)
+{
+    to = film_row_put_tag(to, FILM_ROW_SET, 0);
+    return film_varint_encode(to, (uint64_t)number << FILM_SET_SHIFT | (uint64_t)form);
+}
+
+static inline bool
+film_append_call(film_thread *thread, uint32_t code, uint32_t site)
+{
     if (!film_append_ready(thread)) {
         return false;
     }
-    to = film_append_tag(thread, FILM_ROW_RETURN);
-    to = film_varint_encode(to, offset);
-    film_append_commit(thread, to, 1);
+    film_append_commit(thread, film_append_put_call(thread, thread->cursor, code, site),
+                       1);
+    return true;
+}
+
+static inline bool
+film_append_return(film_thread *thread, uint32_t offset)
+{
+    if (!film_append_ready(thread)) {
+        return false;
+    }
+    film_append_commit(thread, film_append_put_return(thread, thread->cursor, offset),
+                       1);
     return true;
 }
 
@@ -204,13 +256,10 @@ film_append_line(film_thread *thread, uint32_t offset, bool timed)
 static inline uint8_t *
 film_append_begin_set(film_thread *thread, film_set_form form, uint32_t number)
 {
-    uint8_t *to;
-
     if (!film_append_ready(thread)) {
         return NULL;
     }
-    to = film_row_put_tag(thread->cursor, FILM_ROW_SET, 0);
-    return film_varint_encode(to, (uint64_t)number << FILM_SET_SHIFT | (uint64_t)form);
+    return film_append_put_set(thread->cursor, form, number);
 }
 
 /* The same with the tokens at hand. */
@@ -246,7 +295,7 @@ film_append_begin_values(film_thread *thread)
 static inline void
 film_append_end_values(film_thread *thread, uint32_t count, uint8_t *end)
 {
-    *thread->cursor = (uint8_t)(count << 3 | FILM_ROW_VALUES);
+    film_append_put_values(thread->cursor, count);
     film_append_commit(thread, end, 0);
 }
 

@@ -6,9 +6,9 @@
 #include "format/records.h"
 #include "writer/writer_state.h"
 
-/* The widest row a caller could build (two token rows may pass FILM_ROW_MAX by a
- * little if their names' ids are huge). */
-#define ROW_ROOM (FILM_ROW_MAX + 16u)
+/* The widest row a caller could build: two token rows may pass FILM_ROW_MAX by a
+ * little if their names' ids are huge. */
+_Static_assert(FILM_APPEND_ROOM >= FILM_ROW_MAX + 16u, "no room for a row");
 
 static film_thread_stream *
 stream_of(film_thread *thread)
@@ -29,7 +29,7 @@ static void
 use_window(film_thread_stream *thread, film_window *window)
 {
     uint8_t *rows = film_window_rows(window->header);
-    uint8_t *end = (uint8_t *)window->header + FILM_WINDOW_BYTES - ROW_ROOM;
+    uint8_t *end = (uint8_t *)window->header + FILM_WINDOW_BYTES - FILM_APPEND_ROOM;
 
     thread->hot.window = window->header;
     thread->hot.cursor = rows;

@@ -163,6 +163,30 @@ def test_stores_read_beforehand(program):
             assert capture("store", only, None, 5, 6, partial(only.__setitem__, 5, 6))
             assert changed(only, slot("only")) is None
 
+        def test_order_of_dicts():
+            x = {"a": 1, "b": 2, "c": 3}
+            told(x, None, slot("x"))
+            x["a"] = x.pop("a")
+            assert list(changed(x, slot("x"))[0].plain()) == ["b", "c", "a"]
+            x["b"] = x.pop("b")
+            x["a"] = x.pop("a")  # the last one is the last one again
+            assert list(changed(x, slot("x"))[0].plain()) == ["c", "b", "a"]
+            x["a"] = x.pop("a")
+            assert changed(x, slot("x")) is None
+            for n in range(50):  # CPython tidies up
+                x[n] = n
+            told(x, None, slot("x"))
+            for n in (0, 49, 25, "b", 24, 26):
+                assert capture("store", x, None, n, ..., partial(x.__delitem__, n))
+                assert changed(x, slot("x")) is None
+            for n in (0, 49, "b", 100):
+                assert capture("store", x, None, n, n, partial(x.__setitem__, n, n))
+                assert changed(x, slot("x")) is None
+            y = x.copy()
+            x.clear()
+            x.update(y)
+            assert changed(x, slot("x")) is None
+
         def test_large_dicts_and_tuple_keys():
             x = {n: n for n in range(1000)}
             told(x, None, slot("x"))

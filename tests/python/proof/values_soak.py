@@ -117,7 +117,10 @@ def main():
                 sum_up(place(version, first), sums, differ)
         missing += options.programs - sums["programs"]
         wrong += len(differ)
-        print(f"{version}, build {builds[version]}: {len(differ)} differ, {dict(sums)}")
+        print(
+            f"{version}, build {builds[version]}: {sums['programs']} of"
+            f" {options.programs} programs, {len(differ)} differ, {dict(sums)}"
+        )
         for job, why in differ:
             print(f"    {job}: {why}")
     return 1 if wrong or missing else 0
