@@ -7,8 +7,12 @@
 #include <string.h>
 
 #include "analysis/closures.h"
+#include "analysis/questions.h"
 #include "analysis/scene_cells.h"
 #include "analysis/timeline_state.h"
+
+/* What looking for the writes of other threads may take: most take a tenth of it. */
+#define ELSEWHERE_MS 20u
 
 /* Blocks that were not sealed, one behind the other: all of them are held at once. */
 #define MOST_UNSEALED (FILM_TIMELINE_HELD - 2u)
@@ -115,6 +119,7 @@ held_by_event(film_timeline *timeline, film_scene *scene, const film_cell_event 
         return FILM_OK;
     case FILM_CELL_TOLD:
         out->wrote = UINT64_MAX;
+        out->told_ns = write->time_ns;
         if (event->token_length != 0 &&
             scene->tokens.data[event->token] != FILM_TOKEN_UNBOUND) {
             film_datum_set(&out->value, scene->tokens.data + event->token,
@@ -189,4 +194,43 @@ film_timeline_shared(film_timeline *timeline, film_scene *scene, uint32_t index,
         out->is_name = false;
     }
     return status;
+}
+
+film_status
+film_timeline_shared_elsewhere(film_timeline *timeline, film_moment moment,
+                               size_t index, uint32_t slot, film_slot *out,
+                               film_error *error)
+{
+    film_target target = {.kind = FILM_TARGET_LOCAL, .slot = slot};
+    film_budget budget = film_budget_of(ELSEWHERE_MS);
+    const film_event *event;
+    film_written written;
+    film_scene *scene;
+    film_stop stop;
+    uint32_t at;
+
+    if (film_reader_thread_count(timeline->reader) < 2) {
+        return FILM_OK;
+    }
+    FILM_TRY(film_timeline_locate(timeline, moment, &scene, &at, error));
+    FILM_TRY(film_timeline_places(timeline, scene, at, error));
+    target.code = scene->nodes[timeline->places[index].node].code;
+    target.frame = scene->nodes[timeline->places[index].node].serial;
+    FILM_TRY(film_target_find_cell(timeline, moment, index, &target, error));
+    if (target.kin_count == 0) {
+        return FILM_OK;
+    }
+    FILM_TRY(film_find_write(timeline, &target, moment, true, &budget, &written, &stop,
+                             error));
+    if (stop.reason != FILM_STOP_ARRIVED || written.moment.thread == moment.thread) {
+        return FILM_OK;
+    }
+    FILM_TRY(film_timeline_event(timeline, written.moment, &event, error));
+    if (event->time_ns < out->told_ns) {
+        return FILM_OK;
+    }
+    out->value = written.value;
+    out->wrote = written.moment.event;
+    out->writer = written.moment.thread;
+    return FILM_OK;
 }

@@ -23,9 +23,10 @@ typedef struct film_place {
 
 typedef struct film_slot {
     film_datum value;
-    uint64_t wrote;  /* event; UINT64_MAX: before what was looked at */
-    uint32_t number; /* slot, or name */
-    uint32_t writer; /* globals: the thread that wrote it */
+    uint64_t wrote;   /* event; UINT64_MAX: before what was looked at */
+    uint32_t number;  /* slot, or name */
+    uint32_t writer;  /* the thread that wrote it; 0: the moment's own */
+    uint64_t told_ns; /* when a call told it; 0: no call did */
     bool is_name;
     bool known; /* a write or delete was met */
     bool changed;
@@ -201,6 +202,14 @@ film_timeline_cell(film_timeline *timeline, film_scene *scene, size_t index,
 FILM_NODISCARD film_status
 film_timeline_shared(film_timeline *timeline, film_scene *scene, uint32_t index,
                      uint32_t node, uint32_t slot, film_slot *out, film_error *error);
+
+/* The variable `slot` of frame `index` as another thread has written it after what its
+ * own thread knows, *out. Leaves *out as it is where none has, or where that cannot be
+ * found out in a moment. May let go of scenes. */
+FILM_NODISCARD film_status
+film_timeline_shared_elsewhere(film_timeline *timeline, film_moment moment,
+                               size_t index, uint32_t slot, film_slot *out,
+                               film_error *error);
 
 /* Makes the scene's cells known (scene_cells.h). May let go of other scenes. */
 FILM_NODISCARD film_status

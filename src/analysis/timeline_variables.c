@@ -27,7 +27,8 @@ describe(const film_timeline *timeline, const film_scene *scene, const film_code
     out->changed = slot->changed;
     out->slot = UINT32_MAX;
     if (slot->wrote != UINT64_MAX) {
-        out->wrote = film_moment_of(scene->thread, slot->wrote);
+        out->wrote = film_moment_of(slot->writer != 0 ? slot->writer : scene->thread,
+                                    slot->wrote);
     }
     if (slot->is_name) {
         out->name = film_reader_string(timeline->reader, slot->number);
@@ -180,14 +181,16 @@ find_shared(film_timeline *timeline, film_moment moment, size_t index,
         status = film_timeline_shared(timeline, scene,
                                       (uint32_t)(moment.event - scene->first),
                                       place.node, slot, &shared[*count], error);
-        if (status == FILM_OK) {
-            shared[*count].changed =
-                shared[*count].wrote != UINT64_MAX && shared[*count].wrote > since;
-            ++*count;
+        if (status == FILM_END) {
+            continue;
         }
-        else if (status != FILM_END) {
-            return status;
-        }
+        FILM_TRY(status);
+        FILM_TRY(film_timeline_shared_elsewhere(timeline, moment, index, slot,
+                                                &shared[*count], error));
+        shared[*count].changed = shared[*count].writer == 0 &&
+                                 shared[*count].wrote != UINT64_MAX &&
+                                 shared[*count].wrote > since;
+        ++*count;
     }
     return FILM_OK;
 }
@@ -333,6 +336,8 @@ film_timeline_variable(film_timeline *timeline, film_moment moment, size_t index
             timeline, scene, (uint32_t)(moment.event - scene->first), place.node, slot,
             &held, error);
         if (status == FILM_OK) {
+            FILM_TRY(film_timeline_shared_elsewhere(timeline, moment, index, slot,
+                                                    &held, error));
             FILM_TRY(place_of(timeline, moment, index, &scene, &place, error));
             describe(timeline, scene, code, &held, out);
             return out->value.length > 0 ? FILM_OK : FILM_END;

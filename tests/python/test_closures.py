@@ -3,6 +3,7 @@ every open frame, what the program itself says they hold."""
 
 from __future__ import annotations
 
+import pathlib
 import sys
 
 import pytest
@@ -300,3 +301,59 @@ def test_the_body_of_a_class_does_not_show_globals_as_its_own(
     moments, _ = told
     assert values(moments, "shaded.<locals>.Body", "shade") == ["'outer'"]
     assert values(moments, "shaded.<locals>.Body", "Child") == ["unbound"]
+
+
+THREADS = """
+import threading
+
+def outer():
+    count, seen = 0, []
+    def work(n):
+        nonlocal count
+        for _ in range(n):
+            count += 1
+        seen.append(count)
+    work(1)
+    for n in (2, 2):
+        thread = threading.Thread(target=work, args=(n,))
+        thread.start()
+        thread.join()
+        print(count, len(seen))
+    count = 100
+    thread = threading.Thread(target=work, args=(1,))
+    thread.start()
+    thread.join()
+    del count
+    return seen
+
+outer()
+"""
+
+ASK_THREADS = """
+import filmstrip, json
+film = filmstrip.open("threads.film")
+out = []
+moment = film.at()
+while moment is not None:
+    frame = moment.stack[-1] if moment.stack else None
+    if moment.kind == "line" and frame and frame.function.endswith(".outer"):
+        value = frame.locals.get("count")
+        try:
+            named = frame.evaluate("count").text
+        except filmstrip.NotRecorded:
+            named = None
+        out.append([moment.lineno, value and value.text, named])
+    moment = moment.step()
+print(json.dumps(out))
+"""
+
+
+def test_what_another_thread_wrote_is_shown(tmp_path: pathlib.Path) -> None:
+    record_values(tmp_path, "threads.py", THREADS)
+    lines = ask(tmp_path, ASK_THREADS)
+    print_line = 1 + THREADS[: THREADS.index("print(")].count("\n")
+    delete_line = 1 + THREADS[: THREADS.index("del count")].count("\n")
+    assert [held for line, held, _ in lines if line == print_line] == ["3", "5"]
+    assert [held for line, held, _ in lines if line == delete_line] == ["101"]
+    assert lines[-1] == [delete_line + 1, None, None]
+    assert all(held == named for _, held, named in lines)
