@@ -330,10 +330,19 @@ class Film:
                 return
             request["next"] = answer["next"]
 
-    def first(self, condition: str, after: Moment, back: bool = False) -> Moment | None:
+    def first(
+        self,
+        condition: str,
+        after: Moment,
+        back: bool = False,
+        monotone: bool = False,
+    ) -> Moment | None:
         """The first moment behind `after` (back: the last before it) at which the
-        condition holds in the function that its frame runs."""
-        told = self.finish(q="first", condition=condition, m=after.m, back=back)
+        condition holds in the function that its frame runs. monotone: once it holds it
+        goes on to (step >= 500), so that it is found by halving."""
+        told = self.finish(
+            q="first", condition=condition, m=after.m, back=back, monotone=monotone
+        )
         if told["stopped"]["reason"] != "arrived":
             return None
         return Moment(self, told["m"], told)

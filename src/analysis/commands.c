@@ -70,6 +70,8 @@ const film_word_info film_words[] = {
      "to the next moment where a condition is true in this function"},
     {FILM_WORD_RFIRST, "rfirst", "rfind", "", "CONDITION", "first", JUMPING,
      "back to the last moment where it was true"},
+    {FILM_WORD_BISECT, "bisect", "", "", "CONDITION", "first", JUMPING,
+     "as first, by halving: for a condition that stays true once it is (step >= 500)"},
     {FILM_WORD_UNDO, "undo", "", "Backspace", "", "moment", JUMPING,
      "back to where one was before the last move"},
     {FILM_WORD_UP, "up", "u", "h", "[COUNT]", "moment", STACK,

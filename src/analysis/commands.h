@@ -39,6 +39,7 @@ typedef enum film_word {
     FILM_WORD_HIT,
     FILM_WORD_FIRST,
     FILM_WORD_RFIRST,
+    FILM_WORD_BISECT,
     FILM_WORD_UNDO,
     FILM_WORD_UP,
     FILM_WORD_DOWN,

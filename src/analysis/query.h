@@ -51,7 +51,7 @@
  *     Gives origin {WRITE, stopped, reads [{kind, name, value, m, origin}]}
  * - hits: file, line | function, expressions, where, m, limit, back.
  *     Gives rows [{m, time_ns, values [{text, type} | {unknown} | {error_text}]}]
- * - first: condition, m, frame, back, line.
+ * - first: condition, m, frame, back, line, monotone (once true it stays true).
  *     Gives as move
  * - written: m, frame.
  *     Gives written [{m, line, name, value or null}]: what the lines of the frame wrote

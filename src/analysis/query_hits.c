@@ -276,29 +276,29 @@ film_answer_first(film_ask *ask)
 {
     const film_stack_frame *frames;
     film_moment moment, at;
-    film_expression *tree;
+    film_condition condition = {.back = film_ask_get_bool(ask, "back"),
+                                .monotone = film_ask_get_bool(ask, "monotone")};
     film_stop stop;
-    const char *condition;
+    const char *text;
     uint64_t line, serial;
-    uint32_t code;
     size_t index, depth;
     film_status status;
 
     FILM_TRY(film_ask_get_moment(ask, "m", true, &moment));
-    FILM_TRY(film_ask_get_text(ask, "condition", true, &condition));
+    FILM_TRY(film_ask_get_text(ask, "condition", true, &text));
     FILM_TRY(film_ask_get_number(ask, "line", 0, &line));
     FILM_TRY(film_ask_get_frame(ask, moment, &index, &serial));
     FILM_TRY(film_timeline_stack(ask->timeline, moment, &frames, &depth, ask->error));
-    code = frames[index].code;
+    condition.code = frames[index].code;
+    condition.line = (uint32_t)line;
     at = moment;
     if (film_ask_get(ask, "next") != NULL) {
         FILM_TRY(film_ask_get_moment(ask, "next", false, &at));
     }
-    FILM_TRY(film_expression_parse(condition, strlen(condition), &tree, ask->error));
-    status = film_find_condition(ask->timeline, tree, code, (uint32_t)line, at,
-                                 film_ask_get_bool(ask, "back"), &ask->budget, &stop,
+    FILM_TRY(film_expression_parse(text, strlen(text), &condition.tree, ask->error));
+    status = film_find_condition(ask->timeline, &condition, at, &ask->budget, &stop,
                                  ask->error);
-    film_expression_free(tree);
+    film_expression_free(condition.tree);
     FILM_TRY(status);
     return film_ask_stopped(ask, moment, &stop);
 }

@@ -124,12 +124,20 @@ film_find_origin(film_timeline *timeline, const film_written *written,
 
 /* --- hits and conditions --- */
 
+typedef struct film_condition {
+    film_expression *tree; /* borrowed */
+    uint32_t code;         /* looked at in frames of this function; FILM_NO_CODE: any */
+    uint32_t line;         /* and at every hit of this line only; 0: at all of them */
+    bool back;
+    bool monotone; /* forward: once true it stays true, in the thread where one stands:
+                      found by halving, in some twenty looks */
+} film_condition;
+
 /* The first (or last: back) moment from `from` on where the condition is true, looked
- * at behind every event that can change it, in frames of the function that `from`'s
- * frame runs, or at every hit of `line` where that is not 0. */
+ * at where lines begin and where frames end. */
 FILM_NODISCARD film_status
-film_find_condition(film_timeline *timeline, film_expression *condition, uint32_t code,
-                    uint32_t line, film_moment from, bool back,
-                    const film_budget *budget, film_stop *out, film_error *error);
+film_find_condition(film_timeline *timeline, const film_condition *condition,
+                    film_moment from, const film_budget *budget, film_stop *out,
+                    film_error *error);
 
 #endif

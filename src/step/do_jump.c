@@ -149,11 +149,16 @@ film_step_do_hit(film_step *step, const film_word_info *word, const char *argume
 }
 
 void
-film_step_to_condition(film_step *step, const char *condition, bool back)
+film_step_to_condition(film_step *step, const char *condition, film_word how)
 {
+    bool back = how == FILM_WORD_RFIRST;
+
     film_step_begin(step, "first");
     film_step_add_text(step, "condition", condition, strlen(condition));
     film_step_add_raw(step, "back", back ? "true" : "false", back ? 4 : 5);
+    if (how == FILM_WORD_BISECT) {
+        film_step_add_raw(step, "monotone", "true", 4);
+    }
     (void)film_step_move(step, false,
                          back
                              ? "it was not true before, in this function"
@@ -167,7 +172,7 @@ film_step_do_first(film_step *step, const film_word_info *word, const char *argu
         (void)film_step_fail(step, "which condition? Like: first loss > 10");
         return;
     }
-    film_step_to_condition(step, arguments, word->word == FILM_WORD_RFIRST);
+    film_step_to_condition(step, arguments, word->word);
 }
 
 void
@@ -313,7 +318,7 @@ search(film_step *step, const char *text, bool back)
         film_step_spec_line(&spec, &place);
     }
     else if (looks_like_condition(text)) {
-        film_step_to_condition(step, text, back);
+        film_step_to_condition(step, text, back ? FILM_WORD_RFIRST : FILM_WORD_FIRST);
     }
     else if (!isdigit((unsigned char)text[0]) || !film_step_to_time(step, text)) {
         find_text(step, text, back);

@@ -63,9 +63,9 @@ film_step_to_time(film_step *step, const char *text);
 void
 film_step_to_raise(film_step *step, const char *type, bool back);
 
-/* To the first (back: last) moment where the condition is true. */
+/* To the first moment where the condition is true; how: as first, rfirst or bisect. */
 void
-film_step_to_condition(film_step *step, const char *condition, bool back);
+film_step_to_condition(film_step *step, const char *condition, film_word how);
 
 /* do_move.c */
 void

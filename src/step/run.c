@@ -78,6 +78,7 @@ static const film_step_handler the_handlers[] = {
     [FILM_WORD_HIT] = film_step_do_hit,
     [FILM_WORD_FIRST] = film_step_do_first,
     [FILM_WORD_RFIRST] = film_step_do_first,
+    [FILM_WORD_BISECT] = film_step_do_first,
     [FILM_WORD_UNDO] = film_step_do_undo,
     [FILM_WORD_UP] = film_step_do_frame,
     [FILM_WORD_DOWN] = film_step_do_frame,

@@ -178,6 +178,13 @@ def test_first(shop):
     assert step(shop, "b sell", "c", "first item == 'plum'").rc == 1
 
 
+def test_bisect(shop):
+    answers = step(shop, "b sell", "c", "bisect item == 'pear'", "p item")
+    assert answers.paragraphs[3:] == ["'pear'"]
+    assert step(shop, "b sell", "c", "bisect item == 'plum'").rc == 1
+    assert step(shop, "bisect").rc == 1
+
+
 def test_until(shop):
     answers = step(shop, "until shop.py:26", "until", "runtil 20", "until shop.py:15")
     assert places(answers) == ["shop.py:26", "shop.py:26", "shop.py:20", "shop.py:15"]

@@ -224,3 +224,53 @@ print(json.dumps([wrong, turns[0]]))
     wrong, turns = ask(tmp_path, script)
     assert wrong in ([], ["ValueError"])
     assert turns > 1000
+
+
+def test_a_condition_that_stays_true_is_found_by_halving(
+    tmp_path: pathlib.Path,
+) -> None:
+    """The same moment as one by one, also where the function rests in between, at both
+    ends, and where it never becomes true; in a few looks."""
+    record_values(
+        tmp_path,
+        "long.py",
+        """
+        def rest(n):
+            while n:
+                n -= 1
+
+        def work(steps, times):
+            total = 0
+            for step in range(steps):
+                total += step
+                if step == 7000:
+                    rest(times)
+            return total
+
+        work(14000, 30000)
+        """,
+    )
+    script = """
+import filmstrip, json, time
+film = filmstrip.open("long.film")
+start = film.at(hit=("long.py", 9, 1))
+out = []
+def look(**options):
+    began = time.perf_counter()
+    found = film.first(condition, after=start, **options)
+    return found and found.m, time.perf_counter() - began
+for condition in ("step >= 0", "step >= 6999", "step >= 7000", "step > 7000",
+                  "step >= 13999", "step >= 99999", "total > 40000000"):
+    scanned, slow = look()
+    halved, quick = look(monotone=True)
+    out.append([condition, scanned, halved, slow, quick])
+print(json.dumps([film.info.events, out]))
+"""
+    events, told = ask(tmp_path, script)
+    assert events > 5 * 16384
+    assert [row[1] for row in told] == [row[2] for row in told]
+    assert [row[1] is None for row in told] == [
+        row[0] == "step >= 99999" for row in told
+    ]
+    never = next(row for row in told if row[0] == "step >= 99999")
+    assert never[4] < never[3] / 2, never
