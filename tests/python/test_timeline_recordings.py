@@ -256,9 +256,12 @@ film = filmstrip.open("long.film")
 start = film.at(hit=("long.py", 9, 1))
 out = []
 def look(**options):
-    began = time.perf_counter()
-    found = film.first(condition, after=start, **options)
-    return found and found.m, time.perf_counter() - began
+    took = []
+    for _ in range(5):
+        began = time.perf_counter()
+        found = film.first(condition, after=start, **options)
+        took.append(time.perf_counter() - began)
+    return found and found.m, min(took)
 for condition in ("step >= 0", "step >= 6999", "step >= 7000", "step > 7000",
                   "step >= 13999", "step >= 99999", "total > 40000000"):
     scanned, slow = look()
