@@ -238,6 +238,11 @@ free_place(film_reader *reader)
     return oldest;
 }
 
+/* Of film_reader.value_places: the chunk is damaged, and is not unpacked again for each
+ * of its records. */
+#define DAMAGED_PLACE UINT8_MAX
+_Static_assert(FILM_VALUE_CHUNKS < DAMAGED_PLACE, "a place is taken for a damaged one");
+
 /* The unpacked chunk at a place of the list, from the cache or into it. */
 static film_status
 value_chunk(film_reader *reader, size_t place, film_value_chunk **out,
@@ -248,14 +253,25 @@ value_chunk(film_reader *reader, size_t place, film_value_chunk **out,
     film_value_chunk *chunk;
     film_status status;
 
+    if (known == DAMAGED_PLACE) {
+        return film_fail(error, FILM_CORRUPT,
+                         "chunk %" PRIu32 ", of values, is damaged",
+                         reader->values[place]);
+    }
     if (known != 0) {
         *out = &reader->value_chunks[known - 1];
         (*out)->used = ++reader->clock;
         return FILM_OK;
     }
     chunk = free_place(reader);
-    FILM_TRY(unpack(reader, reader->values[place], &chunk->raw, error));
-    FILM_TRY(join_columns(reader, reader->values[place], &chunk->raw, error));
+    status = unpack(reader, reader->values[place], &chunk->raw, error);
+    if (status == FILM_OK) {
+        status = join_columns(reader, reader->values[place], &chunk->raw, error);
+    }
+    if (status == FILM_CORRUPT || status == FILM_TRUNCATED) {
+        reader->value_places[place] = DAMAGED_PLACE;
+    }
+    FILM_TRY(status);
     status = index_records(&chunk->index, chunk->raw.data, chunk->raw.length);
     if (status != FILM_OK) {
         forget_chunk(reader, chunk);
