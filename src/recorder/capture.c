@@ -391,6 +391,7 @@ film_capture_expect(PyObject *owner, film_write *write, PyObject *key, PyObject 
     stored->delta = effect.delta;
     stored->growth = effect.growth;
     stored->flat = effect.flat;
+    stored->deep = stored->known && effect.deep && !object->flat;
 }
 
 /* The word of an attribute; the object may have died and another taken its place. */

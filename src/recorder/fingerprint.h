@@ -64,6 +64,7 @@ typedef struct film_store_effect {
     uint64_t delta; /* to add to the word */
     int64_t growth; /* of the length */
     bool flat;      /* neither value nor key is a container */
+    bool deep;      /* what it takes away or moves is one: counted as it is now */
 } film_store_effect;
 
 /* What a store that is about to happen will do to the fingerprint of `owner`: of

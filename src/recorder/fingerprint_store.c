@@ -29,6 +29,7 @@ list_store(film_walk *walk, PyObject *list, Py_ssize_t index, PyObject *value,
 
     effect->delta =
         0 - placed(item_word(walk, items[index], levels), (uint64_t)index + 1);
+    effect->deep = !walk->flat;
     if (value != NULL) {
         effect->delta += placed(item_word(walk, value, levels), (uint64_t)index + 1);
         return true;
@@ -43,6 +44,7 @@ list_store(film_walk *walk, PyObject *list, Py_ssize_t index, PyObject *value,
         effect->delta +=
             placed(word, (uint64_t)next) - placed(word, (uint64_t)next + 1);
     }
+    effect->deep = !walk->flat;
     effect->delta -= GOLDEN;
     effect->growth = -1;
     return true;
@@ -66,6 +68,7 @@ deque_store(film_walk *walk, PyObject *deque, Py_ssize_t index, PyObject *value,
         }
         word = item_word(walk, item, levels);
         effect->delta -= placed(word, (uint64_t)at + 1);
+        effect->deep = !walk->flat;
         if (value != NULL) {
             effect->delta += placed(item_word(walk, value, levels), (uint64_t)at + 1);
             return true;
@@ -175,6 +178,7 @@ dict_store(film_walk *walk, PyObject *dict, PyObject *key, PyObject *value,
         effect->delta -= placed(item_word(walk, place.value, levels), word);
         effect->growth--;
     }
+    effect->deep = !walk->flat;
     if (value != NULL) {
         effect->delta += placed(item_word(walk, value, levels), word);
         effect->growth++;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "recorder/import_star.h"
+#include "recorder/touches.h"
 #include "recorder/variables.h"
 
 #define FIRST_PENDING 16u
@@ -203,13 +204,32 @@ is_change(const store_items *items)
            film_value_is_builtin(items->owner);
 }
 
-static void
+/* What the store will do to its owner. Where it takes a container out of there, the
+ * owner is compared first: that container may have been stored to since. */
+static bool
+expect_item(film_context *context, const store_items *items, film_stored *stored)
+{
+    film_holder holder = {.kind = FILM_HOLDER_NONE};
+
+    film_capture_expect(items->owner, NULL, items->key, items->value, stored);
+    if (!stored->deep) {
+        return true;
+    }
+    if (!film_tell_change(context, items->owner, &holder, FILM_EFFECT_ANY)) {
+        return false;
+    }
+    film_capture_expect(items->owner, NULL, items->key, items->value, stored);
+    return true;
+}
+
+static bool
 read_item(film_context *context, film_stack_entry *entry, const store_items *items,
           film_write *write, bool in_flight, film_pending *pending)
 {
     PyObject *key = items->key, *owner = items->owner, *value = items->value;
     film_holder holder = {.kind = FILM_HOLDER_NONE};
     uint8_t *end = film_capture_owner(context, owner, &holder, pending->tokens);
+    bool written = true;
 
     pending->form = FILM_SET_ITEM;
     pending->number = 0;
@@ -231,7 +251,7 @@ read_item(film_context *context, film_stack_entry *entry, const store_items *ite
         end = film_capture(context, value, &holder, film_secret_key(key), end);
     }
     if (!items->is_slice) {
-        film_capture_expect(owner, NULL, key, value, &pending->stored);
+        written = expect_item(context, items, &pending->stored);
     }
     if (pending->form == FILM_SET_ITEM && owner != NULL && key != NULL &&
         film_value_is_builtin(owner) && film_value_is_builtin(key) &&
@@ -239,6 +259,7 @@ read_item(film_context *context, film_stack_entry *entry, const store_items *ite
         cover(entry, write);
     }
     pending->length = (uint8_t)(end - pending->tokens);
+    return written;
 }
 
 /* A name in a namespace that is no dict. */
@@ -311,8 +332,7 @@ film_pending_begin(film_context *context, film_stack_entry *entry,
     case FILM_WRITE_STACK_ITEM:
     case FILM_WRITE_STACK_SLICE:
     case FILM_DELETE_STACK_ITEM:
-        read_item(context, entry, &items, write, in_flight, pending);
-        break;
+        return read_item(context, entry, &items, write, in_flight, pending);
     default:
         read_name(context, frame, write, in_flight, pending);
         break;

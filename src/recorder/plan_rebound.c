@@ -91,6 +91,14 @@ loads_any_target(const film_draft *draft, const film_instruction *load, uint32_t
     return false;
 }
 
+/* How deep the stack is before an instruction: of one that stores and loads, between the
+ * two, where one statement ends and the next begins. */
+static int32_t
+depth_of(const film_instruction *here)
+{
+    return here->form == FILM_FORM_STORE_LOAD_FAST ? here->depth - 1 : here->depth;
+}
+
 /* True when an earlier statement of the store's line loads what the store binds anew,
  * and behind that something is changed in place. */
 static bool
@@ -111,7 +119,7 @@ is_rebound(const film_draft *draft, uint32_t store)
             return true;
         }
         /* Nothing of the store's own statement lies on the stack here. */
-        statement = statement || (here->depth >= 0 && here->depth <= base);
+        statement = statement || (here->depth >= 0 && depth_of(here) <= base);
     }
     return false;
 }

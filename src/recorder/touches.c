@@ -9,9 +9,9 @@
 /* How many bound methods in a list or tuple are followed to their objects. */
 #define METHODS_LIMIT 16
 
-static bool
-tell_change(film_context *context, PyObject *value, const film_holder *holder,
-            film_effect effect)
+bool
+film_tell_change(film_context *context, PyObject *value, const film_holder *holder,
+                 film_effect effect)
 {
     uint8_t token[FILM_TOKEN_MAX], *end;
     film_changed changed;
@@ -30,7 +30,7 @@ tell_self(film_context *context, PyObject *self)
 {
     film_holder holder = {.kind = FILM_HOLDER_NONE};
 
-    return tell_change(context, self, &holder, FILM_EFFECT_ANY);
+    return film_tell_change(context, self, &holder, FILM_EFFECT_ANY);
 }
 
 /* `table[i](x)`: a short list or tuple of bound methods. */
@@ -80,7 +80,7 @@ tell_touch(film_context *context, film_stack_entry *entry, const film_frame *fra
         return false;
     }
     return film_value_is_constant(value) ||
-           tell_change(context, value, &holder, FILM_EFFECT_ANY);
+           film_tell_change(context, value, &holder, FILM_EFFECT_ANY);
 }
 
 /* The call has made a coroutine or generator and run nothing. */
@@ -126,7 +126,7 @@ is_contained(film_context *context, film_stack_entry *entry, const film_frame *f
         return false; /* t[0].append(x): what is in it is changed */
     }
     *written =
-        tell_change(context, value, &holder,
+        film_tell_change(context, value, &holder,
                     entry->region->change_count == 1 ? (film_effect)change->effect
                                                      : FILM_EFFECT_ANY);
     return true;

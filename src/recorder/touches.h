@@ -6,8 +6,15 @@
 
 #include "recorder/compat.h"
 
+#include "recorder/capture.h"
 #include "recorder/plan.h"
 #include "recorder/thread_context.h"
+
+/* A CHANGE row where the content of `value` is not as it was told. False: it was not
+ * written. */
+bool
+film_tell_change(film_context *context, PyObject *value, const film_holder *holder,
+                 film_effect effect);
 
 /* The top frame has an event at `unit` of its region, which touches something, or
  * leaves it (UINT32_MAX): a CHANGE row for each object whose content is not as it was

@@ -20,10 +20,16 @@ import textwrap
 import pytest
 
 from conftest import clean_environment
-from proof import films, values_library, values_programs
-from proof.values_traps import TRAPS
+from proof import (
+    films,
+    values_library,
+    values_programs,
+    values_traps,
+    values_traps_objects,
+)
 
 HERE = pathlib.Path(__file__).resolve().parent / "proof"
+TRAPS = values_traps.TRAPS | values_traps_objects.TRAPS
 PROGRAMS = int(os.environ.get("FILMSTRIP_PROGRAMS", 20_000 if films.SOAK else 500))
 BATCH = 200 if films.SOAK else 25
 FIRST = int(os.environ.get("FILMSTRIP_FIRST_SEED", 0))

@@ -536,7 +536,8 @@ class Planner:
                 if changed and loads:
                     points.add(self.first_prefix(i.offset))
                     break
-                ended |= self.depth.get(j.offset, base + 1) <= base
+                between = j.opname == "STORE_FAST_LOAD_FAST"
+                ended |= self.depth.get(j.offset, base + 1 + between) - between <= base
         return points
 
     def cleans_up(self, number: int) -> bool:
