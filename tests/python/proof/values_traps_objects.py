@@ -397,9 +397,10 @@ TRAPS = {
             b += [2]; b = 3
             p = q = [1]
             p.append(2); a, p = 1, 2
-            g = h = [7, 3]
-            a, *g[:1], n = 1, 2, 3; g = y
-            return y, d, w, c, q, h
+            return y, d, w, c, q
+        def starred(l, m, held):
+            b, *l[:1], n = 1, 2, len(m); l = m
+            return b
         def attributes():
             o = P(); y = o.items; w = o
             o.items.append(2); o.items = []
@@ -426,7 +427,8 @@ TRAPS = {
             G.append(3); G = [4]
             return H
         G.append(2); K = G; del G; G = K
-        names(); attributes(); cells(); handled(); module()
+        o = P()
+        names(); attributes(); cells(); handled(); module(); starred(o.items, [], o)
         """,
     "long_lists_of_containers": """
         def look(l): return len(l)
