@@ -70,7 +70,7 @@ film_capture_owner(film_context *context, PyObject *owner, const film_holder *ho
     if (object != NULL && !known && !object->sure && holder->kind == FILM_HOLDER_NONE) {
         film_place_adopt(context, object, owner);
     }
-    if (object != NULL && FILM_UNLIKELY(!film_record_is_kept(object->record))) {
+    if (object != NULL && FILM_UNLIKELY(film_snapshot_is_missing(object))) {
         film_content content = (film_content)film_type_of(Py_TYPE(owner))->content;
         film_fingerprint fingerprint =
             film_fingerprint_of(owner, content, the_limits.depth);
@@ -253,9 +253,12 @@ tell_changed(film_context *context, film_object *object, PyObject *value,
     film_the_changes++;
     changed->length_before = object->length;
     object = film_snapshot_write(context, value, the_limits.depth, fingerprint);
-    if (object->record == 0 ||
-        (object->record == record && !changed->cut && PyAnySet_Check(value) &&
-         object->length <= (int64_t)the_limits.items)) {
+    if (object->record == 0) {
+        film_writer_count_lost(film_the_session.writer, 1);
+        return false;
+    }
+    if (object->record == record && !changed->cut && PyAnySet_Check(value) &&
+        object->length <= (int64_t)the_limits.items) {
         return false; /* a member of a set was replaced by an equal one */
     }
     film_the_capture_counts.cut += changed->cut;

@@ -91,8 +91,8 @@ loads_any_target(const film_draft *draft, const film_instruction *load, uint32_t
     return false;
 }
 
-/* How deep the stack is before an instruction: of one that stores and loads, between the
- * two, where one statement ends and the next begins. */
+/* How deep the stack is before an instruction: of one that stores and loads, between
+ * the two, where one statement ends and the next begins. */
 static int32_t
 depth_of(const film_instruction *here)
 {

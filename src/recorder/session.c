@@ -149,12 +149,8 @@ write_meta(const film_string_list *meta)
 bool
 film_session_has_stopped(void)
 {
-    film_writer_stats stats = {0};
-
-    if (film_the_session.writer != NULL) {
-        film_writer_get_stats(film_the_session.writer, &stats);
-    }
-    return stats.stopped;
+    return film_the_session.writer != NULL &&
+           film_writer_has_stopped(film_the_session.writer);
 }
 
 static film_status

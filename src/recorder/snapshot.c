@@ -294,6 +294,13 @@ tell_content(film_context *context, film_object *object, PyObject *value,
     return film_snapshot_write(context, value, levels, &fingerprint);
 }
 
+bool
+film_snapshot_is_missing(const film_object *object)
+{
+    return !film_record_is_kept(object->record) &&
+           !(object->compared && film_session_has_stopped());
+}
+
 uint8_t *
 film_snapshot_token(film_context *context, PyObject *value, const film_holder *holder,
                     uint32_t levels, uint8_t *to)
@@ -312,7 +319,7 @@ film_snapshot_token(film_context *context, PyObject *value, const film_holder *h
         return put_reference(object, value, to);
     }
     if (tells_content ? !is_surely_told(object, value, content)
-                      : !film_record_is_kept(object->record)) {
+                      : film_snapshot_is_missing(object)) {
         object = tell_content(context, object, value, content, levels);
     }
     if (object->record == 0) {

@@ -13,6 +13,12 @@
 #include "recorder/fingerprint.h"
 #include "recorder/objects.h"
 
+/* True when a record must be written before a row can refer to the object. Not where
+ * nothing is kept any more: to try it again would tell what lies within once more, and
+ * changes there would not be counted. */
+bool
+film_snapshot_is_missing(const film_object *object);
+
 /* The token of any object but a scalar, seen at `holder`; levels: of containers whose
  * content is told, 0 for none. Returns the end. */
 uint8_t *

@@ -348,23 +348,13 @@ film_stack_focus(film_context *context, const film_frame *frame, PyObject *code_
                  const film_code *code)
 {
     film_stack_entry *entry;
-    bool done;
 
     if (film_stack_is_top(context, frame, code_object)) {
         return true;
     }
     entry = find_entry(context, frame, code_object);
-    if (entry != NULL) {
-        done = uncover(context, entry);
-    }
-    else {
-        done = take_up(context, frame, code_object, code);
-    }
-    if (!done) {
-        /* The event this was for is given up; rows that only mend do not count. */
-        film_thread_count_lost(context->thread);
-    }
-    return done;
+    return entry != NULL ? uncover(context, entry)
+                         : take_up(context, frame, code_object, code);
 }
 
 bool

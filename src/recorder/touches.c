@@ -127,8 +127,8 @@ is_contained(film_context *context, film_stack_entry *entry, const film_frame *f
     }
     *written =
         film_tell_change(context, value, &holder,
-                    entry->region->change_count == 1 ? (film_effect)change->effect
-                                                     : FILM_EFFECT_ANY);
+                         entry->region->change_count == 1 ? (film_effect)change->effect
+                                                          : FILM_EFFECT_ANY);
     return true;
 }
 

@@ -5,9 +5,9 @@
  * (MADV_WIPEONFORK), so a child falls into the slow path at its first event without
  * asking for its pid.
  *
- * Every film_append_* returns true when the row is committed. False: this is a forked
- * child (film_thread_is_foreign: abandon the writer and open one of your own), or the
- * event was counted as lost.
+ * Every film_append_* returns true when the row is committed; once the writer has
+ * stopped, when it is counted as lost (drain.c). False: this is a forked child
+ * (film_thread_is_foreign: abandon the writer and open one of your own).
  *
  * Frame numbers are kept by the caller in step with the rows: call and adopt give the
  * next serial (film_thread_next_frame before the append is the new frame's).
@@ -42,8 +42,7 @@ struct film_thread {
     uint64_t last_raw;          /* raw clock of the last row */
     uint64_t next_frame;        /* serial of the next call */
     uint64_t last_resumed;      /* serial the next resume is relative to */
-    uint64_t events;            /* events committed or lost so far: the next
-                                   event's number */
+    uint64_t events;            /* events committed so far: the next one's number */
     const film_clock *clock;    /* borrowed from the writer */
     /* The thread whose row was the last of all; the writer's. Rows without a time have
      * that of the row before: the first one after others have run gets one, so that
@@ -51,22 +50,13 @@ struct film_thread {
     _Atomic(film_thread *) *running;
 };
 
-/* Makes room or counts the loss. False: nothing may be appended. Out of line. */
+/* Makes room. False: this is a forked child. Out of line. */
 bool
 film_thread_make_room(film_thread *thread);
 
 /* Notes that other threads have run since its last row. False as film_append_ready. */
 bool
 film_thread_take_over(film_thread *thread);
-
-/* Counts an event that was given up before its row was tried, because an adjustment
- * before it could not be written. Adjustments themselves never count. */
-void
-film_thread_count_lost(film_thread *thread);
-
-/* Takes back what film_append_ready counted as lost: it was no event. */
-void
-film_thread_uncount_lost(film_thread *thread);
 
 /* True in a forked child whose writer still belongs to the parent. */
 bool
@@ -284,11 +274,7 @@ film_append_set(film_thread *thread, film_set_form form, uint32_t number,
 static inline uint8_t *
 film_append_begin_values(film_thread *thread)
 {
-    if (!film_append_ready(thread)) {
-        film_thread_uncount_lost(thread);
-        return NULL;
-    }
-    return thread->cursor + 1;
+    return film_append_ready(thread) ? thread->cursor + 1 : NULL;
 }
 
 /* `count` tokens (1 to 30) have been written, up to `end`. */

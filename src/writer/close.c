@@ -20,8 +20,10 @@ film_writer_count_window_losses(film_writer *writer)
     uint64_t lost = 0;
 
     for (film_stream *stream = writer->threads; stream != NULL; stream = stream->next) {
-        lost +=
-            atomic_load_explicit(&stream->current->header->lost, memory_order_relaxed);
+        if (stream->current != NULL) {
+            lost += atomic_load_explicit(&stream->current->header->lost,
+                                         memory_order_relaxed);
+        }
     }
     return lost;
 }
@@ -124,8 +126,10 @@ count_unkept(film_writer *writer)
             if (first < stream->sealed) {
                 first = stream->sealed;
             }
-            if (window->offset == 0 && window->end > first) {
-                unkept += window->end - first;
+            if (window->offset == 0) {
+                unkept += window->end > first ? window->end - first : 0;
+                unkept +=
+                    atomic_load_explicit(&window->header->lost, memory_order_relaxed);
             }
         }
     }
@@ -158,6 +162,7 @@ film_writer_close(film_writer *writer, const film_meta_pair *pairs, size_t count
         return FILM_OK;
     }
     film_sealer_join(writer);
+    film_drain_settle(writer);
     film_clock_pair(&writer->clock, &raw, &ns);
     if (!film_writer_stopped(writer)) {
         film_sealer_finish(writer);
@@ -196,7 +201,7 @@ free_threads(film_writer *writer)
         film_stream *stream = writer->threads;
         writer->threads = stream->next;
         film_state_reset(&stream->state);
-        film_free((char *)stream - offsetof(film_thread_stream, stream));
+        film_free(film_thread_of_stream(stream));
     }
 }
 

@@ -12,14 +12,11 @@
 /* Without mapped windows the rows are written out this often. */
 #define FLUSH_NS 100000000
 
-/* Frees a thread's stream whose rows are all in the file. Lock held. */
-static void
-forget_stream(film_writer *writer, film_stream *stream)
+void
+film_stream_forget(film_writer *writer, film_stream *stream)
 {
     film_stream **link = &writer->threads;
-    film_thread_stream *thread =
-        (film_thread_stream *)(void *)((char *)stream -
-                                       offsetof(film_thread_stream, stream));
+    film_thread_stream *thread = film_thread_of_stream(stream);
 
     while (*link != NULL && *link != stream) {
         link = &(*link)->next;
@@ -32,7 +29,7 @@ forget_stream(film_writer *writer, film_stream *stream)
         stream->oldest = window->next;
         film_arena_give(&writer->arena, window);
     }
-    writer->ended_events += thread->hot.events;
+    writer->ended_events += film_thread_kept(thread);
     film_limits_give(writer, thread->hot.limit);
     film_state_reset(&stream->state);
     film_free(thread);
@@ -92,7 +89,7 @@ work_off_queue(film_writer *writer)
         stream->busy = false;
         pthread_cond_broadcast(&writer->space);
         if (ended && status == FILM_OK && !stream->queued) {
-            forget_stream(writer, stream);
+            film_stream_forget(writer, stream);
         }
     }
 }
@@ -210,11 +207,11 @@ film_sealer_finish(film_writer *writer)
     }
     for (film_stream *stream = writer->threads; stream != NULL && status == FILM_OK;
          stream = stream->next) {
-        film_thread_stream *thread =
-            (film_thread_stream *)(void *)((char *)stream -
-                                           offsetof(film_thread_stream, stream));
+        if (stream->current == NULL) {
+            continue;
+        }
         if (!stream->ended) {
-            stream->current->end = thread->hot.events;
+            stream->current->end = film_thread_kept(film_thread_of_stream(stream));
         }
         status = film_seal_events(writer, stream, true);
     }

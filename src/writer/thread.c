@@ -47,39 +47,6 @@ next_start(const film_thread_stream *thread)
     return start;
 }
 
-/* The event that found no room is counted in the window, where readers find it. */
-static bool
-count_lost(film_thread_stream *thread)
-{
-    film_window_header *header = thread->hot.window;
-
-    atomic_fetch_add_explicit(&header->lost, 1, memory_order_relaxed);
-    atomic_store_explicit(&header->lost_reason,
-                          atomic_load(&thread->writer->stop_reason),
-                          memory_order_relaxed);
-    return false;
-}
-
-void
-film_thread_uncount_lost(film_thread *hot)
-{
-    const film_thread_stream *thread = stream_of(hot);
-
-    if (film_limits_are_ours(thread->writer)) {
-        atomic_fetch_sub_explicit(&thread->hot.window->lost, 1, memory_order_relaxed);
-    }
-}
-
-void
-film_thread_count_lost(film_thread *hot)
-{
-    film_thread_stream *thread = stream_of(hot);
-
-    if (film_limits_are_ours(thread->writer)) {
-        count_lost(thread);
-    }
-}
-
 bool
 film_thread_make_room(film_thread *hot)
 {
@@ -91,11 +58,15 @@ film_thread_make_room(film_thread *hot)
     if (!film_limits_are_ours(writer)) {
         return false;
     }
-    window = film_stream_next_window(writer, &thread->stream, &start);
+    window = thread->drain.used
+                 ? NULL
+                 : film_stream_next_window(writer, &thread->stream, &start);
     if (window == NULL) {
-        return count_lost(thread);
+        film_drain_next(thread);
     }
-    use_window(thread, window);
+    else {
+        use_window(thread, window);
+    }
     return atomic_load_explicit(hot->running, memory_order_relaxed) == hot ||
            film_thread_take_over(hot);
 }
@@ -138,9 +109,6 @@ append_row(film_thread *thread, film_kind kind, const uint8_t *body, const uint8
     size_t length = (size_t)(end - body);
 
     if (!film_append_ready(thread)) {
-        if (events == 0) {
-            film_thread_uncount_lost(thread);
-        }
         return false;
     }
     to = timed ? film_append_tag(thread, FILM_ROW_EXT)
@@ -164,12 +132,10 @@ film_writer_thread_begin(film_writer *writer, const char *name, uint64_t native_
 {
     film_thread_stream *thread;
     film_window_start start;
+    bool drains;
     uint32_t name_id = film_writer_string(writer, name, strlen(name));
     uint8_t body[2 * FILM_VARINT_MAX], *end;
 
-    if (film_writer_stopped(writer)) {
-        return NULL;
-    }
     thread = film_alloc(sizeof(*thread));
     if (thread == NULL) {
         return NULL;
@@ -189,21 +155,26 @@ film_writer_thread_begin(film_writer *writer, const char *name, uint64_t native_
     thread->hot.last_resumed = thread->stream.state.last_resumed;
     thread->hot.limit = film_limits_take(writer);
     start = next_start(thread);
-    if (thread->hot.limit == NULL ||
-        !film_stream_begin(writer, &thread->stream, &start)) {
-        if (thread->hot.limit != NULL) {
-            film_limits_give(writer, thread->hot.limit);
-        }
-        film_free(thread);
+    if (thread->hot.limit == NULL) {
         pthread_mutex_unlock(&writer->lock);
+        film_free(thread);
         return NULL;
     }
+    drains = film_writer_stopped(writer) ||
+             !film_stream_begin(writer, &thread->stream, &start);
     writer->thread_count++;
     thread->stream.next = writer->threads;
     writer->threads = &thread->stream;
-    use_window(thread, thread->stream.current);
+    if (!drains) {
+        use_window(thread, thread->stream.current);
+    }
     pthread_mutex_unlock(&writer->lock);
-    put_thread_record(writer, thread, name_id, native_id);
+    if (drains) {
+        film_drain_next(thread);
+    }
+    else {
+        put_thread_record(writer, thread, name_id, native_id);
+    }
     end = film_varint_encode(body, name_id);
     end = film_varint_encode(end, native_id);
     append_ext(&thread->hot, FILM_KIND_THREAD_START, body, end, 1);
@@ -222,9 +193,15 @@ film_writer_thread_end(film_thread *hot)
     }
     append_ext(hot, FILM_KIND_THREAD_END, &none, &none, 1);
     pthread_mutex_lock(&writer->lock);
-    thread->stream.current->end = hot->events;
     thread->stream.ended = true;
-    film_sealer_queue(writer, &thread->stream);
+    if (thread->stream.current == NULL) {
+        film_drain_settle(writer);
+        film_stream_forget(writer, &thread->stream);
+    }
+    else {
+        thread->stream.current->end = film_thread_kept(thread);
+        film_sealer_queue(writer, &thread->stream);
+    }
     pthread_mutex_unlock(&writer->lock);
 }
 

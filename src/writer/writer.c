@@ -219,13 +219,25 @@ film_writer_stop(film_writer *writer, film_status why)
     pthread_mutex_unlock(&writer->lock);
 }
 
+bool
+film_writer_has_stopped(film_writer *writer)
+{
+    return film_writer_stopped(writer);
+}
+
+void
+film_writer_add_lost(film_writer *writer, uint64_t count)
+{
+    writer->lost += count;
+    /* Counted in the file at once: the program may die without a close. */
+    FILM_IGNORE(film_sink_write_field(&writer->sink, FILM_FIELD_LOST, writer->lost));
+}
+
 void
 film_writer_count_lost(film_writer *writer, uint64_t count)
 {
     pthread_mutex_lock(&writer->lock);
-    writer->lost += count;
-    /* Counted in the file at once: the program may die without a close. */
-    FILM_IGNORE(film_sink_write_field(&writer->sink, FILM_FIELD_LOST, writer->lost));
+    film_writer_add_lost(writer, count);
     pthread_mutex_unlock(&writer->lock);
 }
 
@@ -236,11 +248,9 @@ film_writer_get_stats(film_writer *writer, film_writer_stats *stats)
     pthread_mutex_lock(&writer->lock);
     stats->events = writer->ended_events;
     for (film_stream *stream = writer->threads; stream != NULL; stream = stream->next) {
-        film_thread_stream *thread =
-            (film_thread_stream *)(void *)((char *)stream -
-                                           offsetof(film_thread_stream, stream));
-        stats->events += thread->hot.events;
+        stats->events += film_thread_kept(film_thread_of_stream(stream));
     }
+    film_drain_settle(writer);
     stats->lost = writer->lost + film_writer_count_window_losses(writer);
     stats->bytes = FILM_SUPERBLOCK_BYTES + atomic_load(&writer->log.head);
     stats->stopped = film_writer_stopped(writer);

@@ -108,8 +108,8 @@ film_writer_source(film_writer *writer, const char *file, const char *path,
                    const char *text, size_t length);
 
 /* Begins a thread's stream; ids count from 1 in order of this call. Its first event,
- * thread_start, is committed. NULL when no window could be had: the caller then
- * records nothing for that thread but film_writer_count_lost. */
+ * thread_start, is committed. NULL without memory: the caller then records nothing for
+ * that thread but film_writer_count_lost. */
 film_thread *
 film_writer_thread_begin(film_writer *writer, const char *name, uint64_t native_id);
 
@@ -117,6 +117,10 @@ film_writer_thread_begin(film_writer *writer, const char *name, uint64_t native_
  * dying thread or by the one that found it dead. */
 void
 film_writer_thread_end(film_thread *thread);
+
+/* True when the disk was full or failed: events are counted, not kept. */
+bool
+film_writer_has_stopped(film_writer *writer);
 
 /* Counts events that could not even reach a thread's stream. */
 void

@@ -53,12 +53,39 @@ struct film_stream {
     film_state state;
 };
 
-/* A thread's stream; the hot part first, so that the two convert. */
+/* drain.c: instead of a window, once the writer has stopped. */
+typedef struct film_drain {
+    film_window_header header;
+    uint8_t rows[FILM_APPEND_ROOM + 1]; /* that follow it */
+    bool used;
+    uint64_t kept;    /* events of the thread before it was */
+    uint64_t counted; /* events up to which those that were lost are counted */
+} film_drain;
+
+_Static_assert(offsetof(film_drain, rows) == FILM_WINDOW_HEADER, "rows follow it");
+
+/* A thread's stream; the hot part first, so that the two convert. One that began when
+ * no window could be had has none. */
 typedef struct film_thread_stream {
     film_thread hot;
     film_stream stream;
     film_writer *writer; /* borrowed */
+    film_drain drain;
 } film_thread_stream;
+
+static inline film_thread_stream *
+film_thread_of_stream(film_stream *stream)
+{
+    return (film_thread_stream *)(void *)((char *)stream -
+                                          offsetof(film_thread_stream, stream));
+}
+
+/* Events of the thread that are in windows or in the file. */
+static inline uint64_t
+film_thread_kept(const film_thread_stream *thread)
+{
+    return thread->drain.used ? thread->drain.kept : thread->hot.events;
+}
 
 /* A shared stream of records; appended to by the holder of the GIL. */
 typedef struct film_record_stream {
@@ -206,6 +233,23 @@ film_window *
 film_stream_next_window(film_writer *writer, film_stream *stream,
                         const film_window_start *start);
 
+/* drain.c: room for the next row, which will be counted as lost. */
+void
+film_drain_next(film_thread_stream *thread);
+
+/* drain.c: all that was lost so far is counted. Lock held, or nobody appends. */
+void
+film_drain_settle(film_writer *writer);
+
+/* writer.c: as film_writer_count_lost. Lock held. */
+void
+film_writer_add_lost(film_writer *writer, uint64_t count);
+
+/* sealer.c: frees a thread's stream whose rows are all in the file, or nowhere. Lock
+ * held. */
+void
+film_stream_forget(film_writer *writer, film_stream *stream);
+
 /* limits.c; taking and giving with the lock held */
 _Atomic(uint64_t) *
 film_limits_take(film_writer *writer);
@@ -237,7 +281,7 @@ film_record_append(film_writer *writer, film_record_stream *stream, uint8_t kind
 void
 film_writer_free(film_writer *writer);
 
-/* close.c: the sum of what windows counted as lost. */
+/* close.c: the sum of what windows counted as lost. Lock held. */
 uint64_t
 film_writer_count_window_losses(film_writer *writer);
 

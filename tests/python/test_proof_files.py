@@ -260,6 +260,10 @@ def test_a_full_disk_gives_room_again(runner):
         assert found == 402_000 or lost > 0
 
 
+def information(film):
+    return json.loads(run_program("info", "--json", film).stdout)
+
+
 def run_limited(arguments, folder, kind, value):
     done = subprocess.run(
         [sys.executable, *map(os.fspath, arguments)],
@@ -296,6 +300,54 @@ def test_a_limit_on_the_size_of_files(runner, megabytes):
     found, lost, reasons = found_and_lost(film)
     assert EMITTED <= found + lost <= EMITTED + 1000
     assert not lost or reasons
+
+
+def test_values_that_find_no_room_are_counted(runner):
+    """At level values a row is not an event: every write, change and call that came too
+    late is counted, also of code and threads that begin when nothing is kept any more."""
+    program = """
+        import random, threading
+        class Point:
+            def __init__(self, x): self.x = x; self.seen = [x]
+        def grows(bytes_of, count):
+            for n in range(count):
+                data = bytes_of(200)
+        def numbers(n):
+            for k in range(n): yield k
+        def works(n):
+            total = 0
+            for k in numbers(n):
+                p = Point(k); p.seen.append(k); p.x += 1
+                try: total += 1 // (k % 3)
+                except ZeroDivisionError as error: total -= 1
+            return [total := total + k for k in range(3)]
+        works(30)
+        grows(random.Random(1).randbytes, 30_000)
+        works(30)
+        exec(compile("def late(a):\\n    b = a; a = [b]\\n    return a", __file__, "exec"))
+        late(3)
+        thread = threading.Thread(target=works, args=(30,))
+        thread.start(); thread.join()
+        print("done")
+    """
+    runner.write(program)
+    run = ["-m", "filmstrip", "run", "--target", "program.py", "--level", "values"]
+    whole = run_python([*run, "-o", "whole.film", "program.py"], runner.folder)
+    assert (whole.rc, whole.stdout) == (0, "done\n"), whole.stderr
+    result = run_limited(
+        [*run, "-o", "out.film", "program.py"],
+        runner.folder,
+        resource.RLIMIT_FSIZE,
+        9 << 20,
+    )
+    assert (result.returncode, result.stdout) == (0, "done\n"), result.stderr
+    film = runner.folder / "out.film"
+    films.check(film)
+    emitted = information(runner.folder / "whole.film")["events"]
+    info, kinds = information(film), films.count_kinds(film)
+    assert info["lost_events"] > 10_000
+    counted = info["events"] - kinds["lost"] + info["lost_events"]
+    assert abs(counted - emitted) <= 1  # the thread may end after the recording
 
 
 @pytest.mark.parametrize("extra", [2, 6, 10, 16, 24, 40, 80])
