@@ -166,6 +166,33 @@ bind_holder(film_scene *scene, uint32_t index, const film_cell_told *told)
            add_binding(scene, node, binding);
 }
 
+/* A cell that was never told of is the frame's own: it holds what the frame is called
+ * with. */
+static bool
+note_made(film_scene *scene, uint32_t index, const film_cell_told *told)
+{
+    film_cell_event made = {.cell = told->cell,
+                            .event = index,
+                            .source = FILM_CELL_FOUND,
+                            .node = scene->events[index].node - 1,
+                            .at = index + 1,
+                            .slot = told->slot};
+
+    return is_known(scene->cells, told->cell) || add_event(scene->cells, made);
+}
+
+static bool
+note_told(film_scene *scene, uint32_t index, const film_cell_told *told)
+{
+    film_cell_event event = {.cell = told->cell,
+                             .event = index,
+                             .source = FILM_CELL_TOLD,
+                             .token = (uint32_t)(told->token - scene->tokens.data),
+                             .token_length = (uint32_t)told->token_length};
+
+    return add_event(scene->cells, event);
+}
+
 static bool
 note_call(film_scene *scene, const film_scene_call *call)
 {
@@ -182,14 +209,9 @@ note_call(film_scene *scene, const film_scene_call *call)
             !bind_holder(scene, call->event, &told)) {
             return false;
         }
-        if ((told.flags & FILM_CELL_VALUE) != 0 &&
-            !add_event(
-                scene->cells,
-                (film_cell_event){.cell = told.cell,
-                                  .event = call->event,
-                                  .source = FILM_CELL_TOLD,
-                                  .token = (uint32_t)(told.token - scene->tokens.data),
-                                  .token_length = (uint32_t)told.token_length})) {
+        if (told.flags == 0 ? !note_made(scene, call->event, &told)
+                            : (told.flags & FILM_CELL_VALUE) != 0 &&
+                                  !note_told(scene, call->event, &told)) {
             return false;
         }
         if (!add_binding(scene, node, binding)) {

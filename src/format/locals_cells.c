@@ -197,6 +197,12 @@ film_locals_bind_cell(film_locals *locals, uint32_t thread, uint32_t number,
         }
         (void)bind(locals, other, told->holder_slot, cell);
     }
+    else if (told->flags == 0 && cell->holders == 1) { /* the frame has made it */
+        const film_locals_block *own = &locals->blocks[number];
+        if (told->slot < own->used) {
+            cell->value = own->slots[told->slot];
+        }
+    }
     else if (holder != 0 && (told->flags & FILM_CELL_HELD) != 0) {
         unbind(locals, &locals->blocks[holder], told->holder_slot, cell);
     }

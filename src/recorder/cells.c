@@ -165,6 +165,15 @@ append_body(film_context *context, cells_body *body, bool ends)
     return film_append_cells(context->thread, body->bytes, length);
 }
 
+/* A cell that the frame on top has made: it holds what the variable holds. */
+static uint8_t *
+put_own_cell(film_context *context, uint32_t slot, film_object *object, uint8_t *to)
+{
+    keep_holder(context, object, context->top, slot);
+    to = film_varint_encode(to, (uint64_t)slot << FILM_CELL_SHIFT);
+    return film_varint_encode(to, object->serial);
+}
+
 bool
 film_cells_tell(film_context *context, const film_frame *frame)
 {
@@ -173,7 +182,7 @@ film_cells_tell(film_context *context, const film_frame *frame)
     cells_body body;
 
     body.to = body.bytes;
-    for (uint32_t index = 0; index < plan->free_count; index++) {
+    for (uint32_t index = 0; index < plan->free_count + plan->shared_count; index++) {
         uint32_t slot = plan->free_slots[index];
         PyObject *cell = film_frame_local(frame, (int)slot);
         film_object *object;
@@ -186,7 +195,9 @@ film_cells_tell(film_context *context, const film_frame *frame)
         if (object == NULL || !object->sure) {
             continue; /* it could be taken for another one */
         }
-        body.to = put_cell(context, frame, slot, cell, object, body.to);
+        body.to = index < plan->free_count
+                      ? put_cell(context, frame, slot, cell, object, body.to)
+                      : put_own_cell(context, slot, object, body.to);
         if (!append_body(context, &body, false)) {
             return false;
         }

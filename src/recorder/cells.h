@@ -1,5 +1,5 @@
-/* cells.h: tells which cells a function is called with, so that readers know which
- * variables of its frame and of others are one (format/cells.h).
+/* cells.h: tells which cells a function is called with and which it makes, so that
+ * readers know which variables of its frame and of others are one (format/cells.h).
  *
  * A cell is known by the serial that its address has (objects.h): cells die in sight.
  * Where a frame that is open has it, that frame is told once; later calls tell the
@@ -14,8 +14,9 @@
 
 #include "recorder/thread_context.h"
 
-/* The frame on top, whose plan has free variables, begins: in rows before its call and
- * its arguments. False when a row was not written. */
+/* The frame on top begins, whose plan has variables of outer functions or such that
+ * inner ones may have: in rows before its call and its arguments. False when a row was
+ * not written. */
 bool
 film_cells_tell(film_context *context, const film_frame *frame);
 

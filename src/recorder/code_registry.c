@@ -507,7 +507,8 @@ film_code_register(PyCodeObject *code, const film_frame *frame)
         known->strayed = false;
         plan_writes(known, frame);
         known->is_special = known->suspends || known->has_namespace ||
-                            (known->plan != NULL && known->plan->free_count != 0);
+                            (known->plan != NULL &&
+                             known->plan->free_count + known->plan->shared_count != 0);
         known->generation = session->generation;
     }
     film_compat_restore_error(&saved);

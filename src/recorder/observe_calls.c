@@ -87,7 +87,8 @@ begin_special(film_context *context, const film_frame *frame, const film_code *c
     if (code->has_namespace && film_frame_names(frame) == film_frame_globals(frame)) {
         film_place_renew(film_frame_globals(frame));
     }
-    return context->top->plan->free_count == 0 || film_cells_tell(context, frame);
+    return context->top->plan->free_count + context->top->plan->shared_count == 0 ||
+           film_cells_tell(context, frame);
 }
 
 /* As cover, for a function that the top's frame has called itself at `unit`. True: no
