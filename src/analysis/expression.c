@@ -8,6 +8,8 @@
 #include "analysis/expression_words.h"
 #include "base/alloc.h"
 
+#define FAULT_BYTES 24u /* of the expression, shown where it is wrong */
+
 /* --- nodes --- */
 
 static uint32_t
@@ -352,6 +354,27 @@ film_parser_expression(film_parser *parse)
     return node;
 }
 
+/* Says what is wrong, and the words where. */
+static film_status
+tell_fault(const film_parser *parse, film_error *error)
+{
+    const char *where = parse->where == NULL ? parse->begin : parse->where;
+    size_t left = (size_t)(parse->end - where);
+    size_t shown = left > FAULT_BYTES ? FAULT_BYTES : left;
+    film_status status = parse->memory ? FILM_NO_MEMORY : FILM_MISUSE;
+    uint64_t at = (uint64_t)(where - parse->begin);
+
+    while (shown < left && shown > 0 && (where[shown] & 0xc0) == 0x80) {
+        shown--; /* whole letters */
+    }
+    if (parse->why == NULL) {
+        return film_fail_at(error, status, at, "it is empty");
+    }
+    return shown == 0 ? film_fail_at(error, status, at, "%s", parse->why)
+                      : film_fail_at(error, status, at, "%s, at '%.*s%s'", parse->why,
+                                     (int)shown, where, shown < left ? "..." : "");
+}
+
 film_status
 film_expression_parse(const char *text, size_t length, film_expression **out,
                       film_error *error)
@@ -380,9 +403,7 @@ film_expression_parse(const char *text, size_t length, film_expression **out,
     }
     if (parse.why != NULL || tree->root == 0) {
         film_expression_free(tree);
-        return film_fail_at(error, parse.memory ? FILM_NO_MEMORY : FILM_MISUSE,
-                            (uint64_t)(parse.where == NULL ? 0 : parse.where - text),
-                            "%s", parse.why == NULL ? "it is empty" : parse.why);
+        return tell_fault(&parse, error);
     }
     *out = tree;
     return FILM_OK;

@@ -169,7 +169,7 @@ void
 film_step_do_first(film_step *step, const film_word_info *word, const char *arguments)
 {
     if (arguments[0] == '\0') {
-        (void)film_step_fail(step, "which condition? Like: first loss > 10");
+        (void)film_step_fail(step, "which condition? Like: %s loss > 10", word->name);
         return;
     }
     film_step_to_condition(step, arguments, word->word);
