@@ -99,11 +99,14 @@ want_line(film_breakpoints *set, film_point *point)
     return true;
 }
 
+/* The function by any of its names, in the file if one is given. */
 static bool
-is_function(const film_code *code, const char *name)
+is_function(const film_code *code, const film_point *point)
 {
-    return is_text(code->function, name) || is_text(code->qualname, name) ||
-           is_text(code->name, name);
+    return (is_text(code->function, point->function) ||
+            is_text(code->qualname, point->function) ||
+            is_text(code->name, point->function)) &&
+           (point->file == NULL || film_is_file(code->file, point->file));
 }
 
 static bool
@@ -114,7 +117,7 @@ want_calls(film_breakpoints *set, film_point *point)
     for (size_t i = 0; i < film_reader_code_count(reader); i++) {
         const film_code *code = film_reader_code(reader, (uint32_t)i);
         film_wanted one = {.kind = FILM_WANTED_CALL, .code = (uint32_t)i};
-        if (code != NULL && is_function(code, point->function)) {
+        if (code != NULL && is_function(code, point)) {
             point->verified = true;
             if (!add_wanted(set, &one)) {
                 return false;
@@ -357,7 +360,7 @@ film_point_is_at(film_breakpoints *set, const film_point *point,
             return false;
         }
         code = film_reader_code(set->timeline->reader, node->code);
-        return code != NULL && is_function(code, point->function);
+        return code != NULL && is_function(code, point);
     case FILM_BREAK_RAISED:
         return event->kind == FILM_KIND_RAISE &&
                is_first_raise(set->timeline, scene, index);

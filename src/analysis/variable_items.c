@@ -20,6 +20,7 @@ typedef struct content_head {
 } content_head;
 
 #define HEAD_BYTES 5u
+#define NESTED_LEVELS 4u /* that are looked at: records hold no more by default */
 
 /* A content and the container it is of. */
 typedef struct container {
@@ -76,6 +77,68 @@ find_content(film_variables *variables, uint64_t serial, content_head *head,
     token->length = (uint8_t)(found->length - HEAD_BYTES);
     memcpy(token->bytes, found->bytes + HEAD_BYTES, token->length);
     return true;
+}
+
+/* True when the object was told anew, or an item of it written, since a record that
+ * has this token. Records come in the order of their ids. */
+static bool
+is_outdated(film_variables *variables, const film_token *token)
+{
+    uint64_t serial = film_serial_of(variables, token);
+    film_past_value told;
+    content_head head;
+    film_input input;
+    film_token content;
+
+    if (serial == 0 || !find_content(variables, serial, &head, &told)) {
+        return false;
+    }
+    input = film_input_of(told.bytes, told.length);
+    content = film_token_decode(&input);
+    return content.value > token->value ||
+           (head.written && content.value == token->value);
+}
+
+/* True when nothing within the record's object was written since. */
+static bool
+is_current(film_variables *variables, uint64_t id, unsigned levels)
+{
+    film_value_record record;
+    film_buffer tokens = {0}; /* looking at others reads over this one */
+    film_input input;
+    bool current = true;
+    uint64_t count;
+
+    if (film_reader_record(variables->reader, id, &record, NULL) != FILM_OK ||
+        (record.form != FILM_OBJECT_MAPPING && record.form != FILM_OBJECT_SEQUENCE)) {
+        return true;
+    }
+    film_buffer_append(&tokens, record.rest.at, film_input_left(&record.rest));
+    input = film_input_of(tokens.data, tokens.length);
+    count = record.form == FILM_OBJECT_MAPPING ? 2 * record.count : record.count;
+    for (; count > 0 && !input.failed && current; count--) {
+        film_token token = film_token_decode(&input);
+
+        current = input.failed || token.kind != FILM_TOKEN_VALUE ||
+                  (!is_outdated(variables, &token) &&
+                   (levels == 0 || is_current(variables, token.value, levels - 1)));
+    }
+    film_buffer_reset(&tokens);
+    return current;
+}
+
+void
+film_content_doubt(film_variables *variables, film_past_value *past)
+{
+    film_input input = film_input_of(past->bytes, past->length);
+    film_token content = film_token_decode(&input);
+    uint8_t *end;
+
+    if (content.kind == FILM_TOKEN_VALUE &&
+        !is_current(variables, content.value, NESTED_LEVELS)) {
+        end = film_token_put_value(past->bytes, FILM_TOKEN_OBJECT, content.value);
+        past->length = (uint8_t)(end - past->bytes);
+    }
 }
 
 bool

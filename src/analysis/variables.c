@@ -4,8 +4,10 @@
 
 #include <string.h>
 
+#include "analysis/closures.h"
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "format/cells.h"
 #include "reader/render.h"
 
 /* The table in four parts. */
@@ -46,6 +48,7 @@ part_of(film_subject about)
     switch (about) {
     case FILM_ABOUT_LOCAL:
     case FILM_ABOUT_CLASS:
+    case FILM_ABOUT_SHARED:
         return 0;
     case FILM_ABOUT_NAMED:
     case FILM_ABOUT_CONTENT:
@@ -55,6 +58,7 @@ part_of(film_subject about)
         return 2 * (size_t)PART;
     case FILM_ABOUT_ATTRIBUTE:
     case FILM_ABOUT_GLOBAL:
+    case FILM_ABOUT_CELL:
     default:
         return 3 * (size_t)PART;
     }
@@ -150,6 +154,94 @@ film_serial_of(film_variables *variables, const film_token *token)
     return 0;
 }
 
+/* True for a variable that inner or outer functions may have too. */
+static bool
+may_be_shared(const film_variables *variables, const film_event *event, uint32_t slot)
+{
+    const film_code *code = film_reader_code(variables->reader, event->code);
+
+    return code != NULL && slot < code->local_count &&
+           (code->local_kinds[slot] & FILM_LOCAL_SHARED) != 0;
+}
+
+/* Where what a variable of the event's frame holds is kept: with its cell, if it was
+ * told that it is one. */
+static film_recent_key
+address_of_local(film_variables *variables, const film_event *event, uint32_t slot)
+{
+    const film_recent_entry *shared = NULL;
+    uint64_t cell;
+
+    if (may_be_shared(variables, event, slot)) {
+        shared = film_recent_find(
+            &variables->table,
+            film_variable_address(FILM_ABOUT_SHARED, event->frame, slot));
+    }
+    if (shared == NULL) {
+        return film_frame_address(variables, FILM_ABOUT_LOCAL, event, slot);
+    }
+    memcpy(&cell, shared->bytes, sizeof(cell));
+    return film_variable_address(FILM_ABOUT_CELL, cell, 0);
+}
+
+/* The token of what is held there; UNBOUND: nothing. */
+static void
+keep_token(film_variables *variables, film_recent_key at, const uint8_t *token,
+           size_t length)
+{
+    if (length > 0 && token[0] != FILM_TOKEN_UNBOUND) {
+        film_recent_put(&variables->table, at, token, length);
+    }
+    else {
+        film_recent_forget(&variables->table, at);
+    }
+}
+
+/* Which cells the frame has that begins or goes on. */
+static void
+note_cells(film_variables *variables, const film_event *event)
+{
+    film_input body = film_input_of(event->cells, event->cells_length);
+    film_cell_told told;
+
+    while (film_cells_next(&body, &told)) {
+        film_recent_put(
+            &variables->table,
+            film_variable_address(FILM_ABOUT_SHARED, event->frame, told.slot),
+            &told.cell, sizeof(told.cell));
+        if ((told.flags & FILM_CELL_VALUE) != 0) {
+            keep_token(variables, film_variable_address(FILM_ABOUT_CELL, told.cell, 0),
+                       told.token, told.token_length);
+        }
+    }
+}
+
+/* What a comprehension's variables hid is there again. */
+static void
+note_restored(film_variables *variables, const film_event *event)
+{
+    film_input body = film_input_of(event->restored, event->restored_length);
+    film_event of = {.frame = event->restored_frame,
+                     .thread = event->thread,
+                     .code = event->code,
+                     .depth = event->depth};
+
+    if (event->frame != event->restored_frame) { /* the frame calls another one */
+        of.code = event->caller_code;
+        of.depth = event->depth - 1;
+    }
+    while (film_input_left(&body) > 0 && !body.failed) {
+        uint32_t slot = film_input_varint32(&body);
+        film_told value = film_told_next(&body);
+
+        (void)film_input_varint(&body); /* its cell, which it was before */
+        if (!body.failed) {
+            keep_token(variables, address_of_local(variables, &of, slot), value.bytes,
+                       value.length);
+        }
+    }
+}
+
 /* Where what a set or delete writes to is kept; key 0: not to be told. */
 static film_recent_key
 address_of_write(film_variables *variables, const film_event *event)
@@ -161,7 +253,7 @@ address_of_write(film_variables *variables, const film_event *event)
 
     switch ((film_set_form)event->form) {
     case FILM_SET_LOCAL:
-        return film_frame_address(variables, FILM_ABOUT_LOCAL, event, event->slot);
+        return address_of_local(variables, event, event->slot);
     case FILM_SET_CLASS:
         return film_variable_address(FILM_ABOUT_CLASS, event->frame, event->name);
     case FILM_SET_GLOBAL:
@@ -192,8 +284,7 @@ note_local(film_variables *variables, const film_event *event, uint32_t slot,
 {
     uint64_t serial = film_serial_of(variables, &value->token);
 
-    film_recent_put(&variables->table,
-                    film_frame_address(variables, FILM_ABOUT_LOCAL, event, slot),
+    film_recent_put(&variables->table, address_of_local(variables, event, slot),
                     value->bytes, value->length);
     if (serial != 0) {
         film_recent_put(&variables->table,
@@ -289,6 +380,12 @@ film_variables_note(film_variables *variables, const film_event *event)
         variables->begun = true;
         variables->from_start = event->number == 0;
     }
+    if (event->cells_length != 0) {
+        note_cells(variables, event);
+    }
+    if (event->restored_length != 0) {
+        note_restored(variables, event);
+    }
     switch (event->kind) {
     case FILM_KIND_CALL:
         note_arguments(variables, event);
@@ -341,10 +438,17 @@ film_variables_before(film_variables *variables, const film_event *event,
     film_token token;
     film_told value;
 
+    if (event->restored_length != 0) {
+        note_restored(variables, event); /* that was before it */
+    }
     if (event->kind == FILM_KIND_CHANGE) {
         value = film_told_by(event, FILM_ROLE_VALUE);
         serial = film_serial_of(variables, &value.token);
-        return serial != 0 && film_content_find(variables, serial, out);
+        if (serial == 0 || !film_content_find(variables, serial, out)) {
+            return false;
+        }
+        film_content_doubt(variables, out);
+        return true;
     }
     if (!find_written(variables, event, out)) {
         return false;
@@ -357,6 +461,7 @@ film_variables_before(film_variables *variables, const film_event *event,
         if (serial != 0) {
             (void)film_content_find(variables, serial, out);
         }
+        film_content_doubt(variables, out);
     }
     return true;
 }

@@ -17,7 +17,9 @@ typedef enum film_subject {
     FILM_ABOUT_GLOBAL,    /* hash of the module, name */
     FILM_ABOUT_CONTENT,   /* serial: the object's content told last */
     FILM_ABOUT_NAMED,     /* frame, serial: the slot that holds the object */
-    FILM_ABOUT_HOLDER     /* serial: the attribute or global that holds it */
+    FILM_ABOUT_HOLDER,    /* serial: the attribute or global that holds it */
+    FILM_ABOUT_SHARED,    /* frame, slot: the cell that the variable is */
+    FILM_ABOUT_CELL       /* cell: what it holds */
 } film_subject;
 
 struct film_variables {
@@ -77,6 +79,11 @@ film_content_note(film_variables *variables, const film_told *value, uint64_t se
 /* The content told last. False: not known. */
 bool
 film_content_find(film_variables *variables, uint64_t serial, film_past_value *out);
+
+/* Where something within a container was written to since, only which object it is
+ * stays known of the value. */
+void
+film_content_doubt(film_variables *variables, film_past_value *past);
 
 /* An item was set (value of length 0: deleted). */
 void

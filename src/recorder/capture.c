@@ -6,6 +6,7 @@
 #include "recorder/capture_quick.h"
 #include "recorder/capture_scalars.h"
 #include "recorder/fingerprint.h"
+#include "recorder/nested.h"
 #include "recorder/objects.h"
 #include "recorder/places.h"
 #include "recorder/snapshot.h"
@@ -330,6 +331,11 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
         film_snapshot_compared(object, value, the_limits.depth, &fingerprint);
         return false;
     }
+    if (film_nested_are_told(object, value, content, the_limits.depth)) {
+        film_snapshot_compared(object, value, compared_levels(object), &fingerprint);
+        object->stale = true; /* its record shows them as they were */
+        return false;
+    }
     if (compared_levels(object) != the_limits.depth) {
         fingerprint = film_fingerprint_of(value, content, the_limits.depth);
     }
@@ -394,6 +400,13 @@ film_capture_expect(PyObject *owner, film_write *write, PyObject *key, PyObject 
     stored->delta = effect.delta;
     stored->growth = effect.growth;
     stored->flat = effect.flat;
+    if (stored->known && write == NULL && !(object->flat && effect.flat)) {
+        film_store_effect items;
+
+        stored->itemed =
+            film_fingerprint_store(owner, content, 1, NULL, key, value, &items);
+        stored->items = items.delta;
+    }
     stored->deep = stored->known && effect.deep && !object->flat;
 }
 
@@ -428,6 +441,9 @@ film_capture_stored(const film_stored *stored)
         object->unsure = true;
         object->stale = true;
         return;
+    }
+    if (!object->flat || !stored->flat) {
+        film_nested_stored(object, stored);
     }
     if (object->worded) {
         object->fingerprint = film_object_fingerprint(object) + stored->delta;

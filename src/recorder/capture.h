@@ -159,6 +159,8 @@ typedef struct film_stored {
                        `delta` is the attribute's new word */
     uint32_t place; /* of that word */
     bool flat;      /* the value is no container */
+    bool itemed;    /* `items` holds */
+    uint64_t items; /* to add to FILM_WORD_OF_ITEMS */
     bool deep;      /* known while no container within the owner has changed since that
                        was compared: film_capture_changed first, then anew */
 } film_stored;

@@ -40,6 +40,8 @@
  * film_the_changes as it was then (addresses.c has the first words). */
 #define FILM_WORD_OF_HEAD (FILM_WORDS - 1)
 #define FILM_WORD_OF_CHANGES (FILM_WORDS - 2)
+/* Of a container with others in it: its fingerprint with those counted by address. */
+#define FILM_WORD_OF_ITEMS (FILM_WORDS - 3)
 
 /* The slot of a frame, or the cell in it. */
 typedef struct film_slot_place {
@@ -91,6 +93,7 @@ typedef struct film_object {
     bool sure : 1;     /* dies in sight: words, no places */
     bool worded : 1;   /* the words hold */
     bool headed : 1;   /* of a list: FILM_WORD_OF_HEAD and _OF_CHANGES hold */
+    bool itemed : 1;   /* FILM_WORD_OF_ITEMS holds */
     uint16_t holding;  /* attributes last told to hold an object that is not sure, by
                           film_holding_bit */
     uint16_t cell;     /* check word of the cell it was last told in */

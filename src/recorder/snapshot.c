@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/snapshot.h"
 
+#include "recorder/nested.h"
+
 #include <string.h>
 
 #include "base/hash.h"
@@ -82,6 +84,9 @@ film_snapshot_compared(film_object *object, PyObject *value, uint32_t levels,
         object->words[FILM_WORD_OF_HEAD] = fingerprint->head;
         object->words[FILM_WORD_OF_CHANGES] = film_the_changes;
     }
+    film_nested_compared(object, value,
+                         (film_content)film_type_of(Py_TYPE(value))->content,
+                         fingerprint->grown);
 }
 
 /* Items that the record does not show are seen too, so that they keep their serials as

@@ -76,6 +76,7 @@ static bool
 draft_place(film_step *step, const char *text, size_t length, draft *of)
 {
     char here[24];
+    const char *colon;
     size_t index;
 
     if (length == 5 && memcmp(text, "raise", 5) == 0) {
@@ -102,11 +103,18 @@ draft_place(film_step *step, const char *text, size_t length, draft *of)
         add_number(of, "line", of->place.line);
         return true;
     }
-    if (memchr(text, ':', length) != NULL) {
-        return film_step_fail(step, "'%.*s' is no place: FILE:LINE, LINE or FUNCTION",
-                              (int)(length < 80 ? length : 80), text);
+    colon = memrchr(text, ':', length);
+    if (colon == text || (colon != NULL && colon + 1 == text + length)) {
+        return film_step_fail(
+            step, "'%.*s' is no place: FILE:LINE, LINE, FUNCTION or FILE:FUNCTION",
+            (int)(length < 80 ? length : 80), text);
     }
     add_member(of, "kind", "function", 8);
+    if (colon != NULL) {
+        add_member(of, "file", text, (size_t)(colon - text));
+        length -= (size_t)(colon + 1 - text);
+        text = colon + 1;
+    }
     add_member(of, "function", text, length);
     return true;
 }

@@ -105,6 +105,17 @@ def test_return_and_call(shop):
     assert answers.paragraphs[3].startswith("shop.py:5  __main__.Till.put")
 
 
+def test_a_function_of_a_file(shop):
+    assert place(shop, "b shop.py:take", "c") == place(shop, "b take", "c")
+    for wrong, why in (
+        ("b other.py:take", "no such function was recorded"),
+        ("b shop.py:", "'shop.py:' is no place"),
+        ("b :take", "':take' is no place"),
+    ):
+        answers = step(shop, wrong)
+        assert (answers.rc, why in answers.text) == (1, True), answers.text
+
+
 def test_up_keeps_the_frame_for_next_and_step_gives_it_up(shop):
     answers = step(shop, "b take", "c", "n", "up", "n", "where")
     assert "frame 1" in answers.paragraphs[3]
