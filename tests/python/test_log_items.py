@@ -1,4 +1,5 @@
-"""`log`: the old value of items, from what the container was told to hold."""
+"""`log`: the old value of items, of variables that functions share, and of containers that
+were written to within."""
 
 from __future__ import annotations
 
@@ -181,3 +182,75 @@ def test_a_variable_is_chosen_with_its_items(runner):
         "upd shop.counts -> {}",
         "upd counts['c'] -> 5",
     ]
+
+
+SHARED = """
+import threading
+
+def outer(base):
+    total = 0
+    seen = None
+    def add(amount):
+        nonlocal total, base, seen
+        total += amount
+        base += 1
+        seen = [amount]
+    add(1)
+    total = 10
+    thread = threading.Thread(target=add, args=(5,))
+    thread.start()
+    thread.join()
+    del seen
+    return add
+
+outer(7)(4)
+"""
+
+
+def test_old_values_of_shared_variables(runner):
+    result = runner.record(SHARED, options=["--level", "values"])
+    told = run_program("log", result.film).stdout
+    written = re.findall(r"(?:upd|del) (?:total|base|seen).*", told)
+    assert written == [
+        *("upd total -> 0", "upd seen -> None"),
+        *("upd total 0 -> 1", "upd base 7 -> 8", "upd seen None -> [1]"),
+        "upd total 1 -> 10",
+        *("upd total 10 -> 15", "upd base 8 -> 9", "upd seen [1] -> [5]"),
+        "del seen [5]",
+        *("upd total 15 -> 19", "upd base 9 -> 10", "upd seen -> [4]"),
+    ]
+
+
+WITHIN = """
+def main():
+    k = 5
+    rows = [[0], [1]]
+    rows[0][0] = 9
+    rows[0] = []
+    deep = {"a": {"b": [1, 2]}}
+    deep["a"]["b"][1] = 3
+    deep["a"] = 5
+    squares = [k * k for k in range(2)]
+    k = 6
+    return rows
+
+main()
+"""
+
+
+def test_a_value_that_was_written_to_within_is_not_shown_as_it_was(runner):
+    result = runner.record(WITHIN, options=["--level", "values"])
+    told = re.sub(r" #\d+>", ">", run_program("log", result.film).stdout)
+    lines = [line.split(None, 2)[2] for line in told.splitlines()]
+    written = [line for line in lines if re.match(r"upd [a-z<]", line)]
+    assert [line for line in written if not line.startswith("upd k")] == [
+        "upd main -> <function main>",
+        "upd rows -> [[0], [1]]",
+        "upd <list>[0] 0 -> 9",
+        "upd rows[0] <list> -> []",
+        "upd deep -> {'a': {'b': [1, 2]}}",
+        "upd <list>[1] 2 -> 3",
+        "upd deep['a'] <dict> -> 5",
+        "upd squares -> [0, 1]",
+    ]
+    assert written[-1] == "upd k 5 -> 6"  # what the comprehension hid is there again
