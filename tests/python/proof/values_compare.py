@@ -240,7 +240,7 @@ def differs(model, value, identities, content=True, name=None):
             return f"{value.get('text')} for {text}"
         if length is not None and value.get("length", length) != length:
             return f"length {value.get('length')} for {length}"
-    elif content and text is not None and not (kind == "int" and LONG_INT.search(text)):
+    elif content and text is not None and not LONG_INT.search(text):
         return f"cut for {text}"
     return identities.check(value.get("object"), identity)
 
