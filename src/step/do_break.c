@@ -286,7 +286,8 @@ draft_watch(film_step *step, const char *text, size_t length, draft *of)
     if (part == 0 && colon == NULL) {
         return draft_name(step, text, length, of);
     }
-    if (colon != NULL && (part == 0 || memchr(colon, '.', length) == NULL) &&
+    if (colon != NULL &&
+        (part == 0 || memchr(colon, '.', length - (size_t)(colon - text)) == NULL) &&
         memchr(text, '[', length) == NULL) {
         add_member(of, "kind", "variable", 8);
         add_member(of, "function", text, (size_t)(colon - text));
