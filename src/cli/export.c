@@ -69,14 +69,15 @@ export_to_file(film_reading *reading, const film_exporter *exporter,
     if (path == NULL) {
         return film_fail(&reading->error, FILM_NO_MEMORY, "not enough memory");
     }
+    film_interrupt_delay();
     status = film_output_file_create(&file, path, wanted->force, &reading->error);
+    film_interrupt_guard(status == FILM_OK ? file.partial : NULL);
     if (status == FILM_OK) {
-        film_interrupt_guard(file.partial);
         status = write_file(reading, exporter, &file);
+        film_interrupt_release();
         if (status == FILM_OK) {
             status = film_output_file_commit(&file, &reading->error);
         }
-        film_interrupt_release();
         film_output_file_discard(&file);
     }
     if (status == FILM_OK && wanted->path == NULL) {

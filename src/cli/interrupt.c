@@ -25,14 +25,13 @@ remove_and_die(int number)
     raise(number);
 }
 
-void
-film_interrupt_guard(const char *path)
+static void
+handle_with(void (*handler)(int))
 {
     struct sigaction action;
 
-    atomic_store(&guarded, path);
     memset(&action, 0, sizeof(action));
-    action.sa_handler = remove_and_die;
+    action.sa_handler = handler;
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof(fatal_signals) / sizeof(fatal_signals[0]); i++) {
         struct sigaction before;
@@ -44,8 +43,35 @@ film_interrupt_guard(const char *path)
     }
 }
 
+static void
+mask(int how)
+{
+    sigset_t signals;
+
+    sigemptyset(&signals);
+    for (size_t i = 0; i < sizeof(fatal_signals) / sizeof(fatal_signals[0]); i++) {
+        sigaddset(&signals, fatal_signals[i]);
+    }
+    sigprocmask(how, &signals, NULL);
+}
+
+void
+film_interrupt_delay(void)
+{
+    mask(SIG_BLOCK);
+}
+
+void
+film_interrupt_guard(const char *path)
+{
+    atomic_store(&guarded, path);
+    handle_with(remove_and_die);
+    mask(SIG_UNBLOCK);
+}
+
 void
 film_interrupt_release(void)
 {
+    handle_with(SIG_IGN);
     atomic_store(&guarded, (const char *)NULL);
 }

@@ -23,19 +23,20 @@ scrub_to(film_reading *reading, const char *path, const scrub_options *wanted)
                                   wanted->patterns.items, wanted->patterns.count};
     film_scrub_counts counts = {0};
     film_output_file file;
-    film_status status =
-        film_output_file_create(&file, path, wanted->force, &reading->error);
+    film_status status;
 
+    film_interrupt_delay();
+    status = film_output_file_create(&file, path, wanted->force, &reading->error);
+    film_interrupt_guard(status == FILM_OK ? file.partial : NULL);
     if (status != FILM_OK) {
         return status;
     }
-    film_interrupt_guard(file.partial);
     status = film_scrub(reading->set.items[0].reader, &options, file.fd, &counts,
                         &reading->error);
+    film_interrupt_release();
     if (status == FILM_OK) {
         status = film_output_file_commit(&file, &reading->error);
     }
-    film_interrupt_release();
     film_output_file_discard(&file);
     if (status == FILM_OK) {
         film_reading_clear_progress(reading);
