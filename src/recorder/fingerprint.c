@@ -16,7 +16,10 @@
 #include "recorder/fingerprint_words.h"
 #include "recorder/objects.h"
 
+/* What costs more or less than a small number in a list. */
 #define MEMBERS_AN_ITEM 2
+#define OTHER_ITEM 3
+#define PAIR_ITEM 3
 
 int64_t film_the_looks_left = FILM_LOOK_ITEMS;
 Py_ssize_t film_the_shown_items = 32;
@@ -74,26 +77,28 @@ film_other_word(film_walk *walk, PyObject *item, uint32_t levels)
     uint64_t address = (uint64_t)(uintptr_t)item;
     film_content content;
 
+    if (item == Py_None || type == &PyBool_Type) {
+        walk->scalars = true;
+        return address;
+    }
+    walk->left -= OTHER_ITEM - 1;
     if (film_is_scalar(item)) {
         walk->scalars = true;
         walk->left -= text_cost(item);
         return film_scalar_word(item);
     }
+    if (levels == 0) {
+        walk->flat = false; /* a container, or who knows */
+        return identity_word(item, type);
+    }
     content = nested_content(type);
-    if (content == FILM_CONTENT_OPAQUE) {
-        if (levels == 0) {
-            walk->flat = false; /* who knows */
-        }
-        else if (film_content_is_value(
-                     (film_content)film_type_of(Py_TYPE(item))->content)) {
-            content = (film_content)film_type_of(Py_TYPE(item))->content;
-        }
+    if (content == FILM_CONTENT_OPAQUE &&
+        film_content_is_value((film_content)film_type_of(Py_TYPE(item))->content)) {
+        content = (film_content)film_type_of(Py_TYPE(item))->content;
     }
     if (content != FILM_CONTENT_OPAQUE) {
         walk->flat = false;
-        if (levels > 0) {
-            return content_word(walk, item, content, levels) ^ address;
-        }
+        return content_word(walk, item, content, levels) ^ address;
     }
     return identity_word(item, type);
 }
@@ -126,6 +131,7 @@ dict_word(film_walk *walk, PyObject *dict, uint32_t levels)
     for (Py_ssize_t index = 0; index < pairs.count && pay(walk); index++) {
         PyObject *key, *value = film_pairs_get(&pairs, index, &key);
 
+        walk->left -= PAIR_ITEM - 1;
         if (value != NULL) {
             uint64_t word = item_word(walk, key, levels);
 
@@ -424,6 +430,7 @@ film_fingerprint_of(PyObject *object, film_content content, uint32_t levels)
     result.grown = false;
     result.wordless = false;
     result.head = walk.head;
+    result.items = 0;
     result.headed = !walk.flat && content == FILM_CONTENT_LIST &&
                     result.length > film_the_shown_items;
     result.addresses = (film_addresses){0};

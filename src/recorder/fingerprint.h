@@ -12,14 +12,14 @@
 #include "recorder/addresses.h"
 #include "recorder/capture_types.h"
 
-/* What one value may cost, in items looked at (2 ns or so; writing one costs as much as
- * FILM_WRITTEN_ITEM, a record besides FILM_WRITTEN_RECORD): a fingerprint at most
+/* What one value may cost, in items looked at (1.5 ns or so; writing one costs as much
+ * as FILM_WRITTEN_ITEM, a record besides FILM_WRITTEN_RECORD): a fingerprint at most
  * FILM_FINGERPRINT_ITEMS, all fingerprints, records and places together
  * FILM_LOOK_ITEMS. */
-#define FILM_FINGERPRINT_ITEMS 8192
-#define FILM_LOOK_ITEMS 12288
-#define FILM_WRITTEN_ITEM 12
-#define FILM_WRITTEN_RECORD 24
+#define FILM_FINGERPRINT_ITEMS 12288
+#define FILM_LOOK_ITEMS 16384
+#define FILM_WRITTEN_ITEM 16
+#define FILM_WRITTEN_RECORD 32
 
 extern int64_t film_the_looks_left;
 /* Items that a record shows (option --items). */
@@ -42,6 +42,8 @@ typedef struct film_fingerprint {
     bool headed;    /* `head` holds: a list with containers, longer than is shown */
     bool wordless;  /* of a list whose items count by address: `word` holds nothing */
     uint64_t head;  /* the part of the items that a record shows */
+    uint64_t items; /* of one that has grown: what the new ones add where containers
+                       count by address */
     film_addresses addresses; /* where the items count by address */
 } film_fingerprint;
 
