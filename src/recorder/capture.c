@@ -246,11 +246,12 @@ is_behind(const film_object *object, PyObject *value)
 /* The fingerprint differs from what was told: a new record. */
 static bool
 tell_changed(film_context *context, film_object *object, PyObject *value,
-             const film_fingerprint *fingerprint, film_changed *changed)
+             const film_fingerprint *fingerprint, bool doubt, film_changed *changed)
 {
     uint64_t record = object->record;
 
-    changed->cut = fingerprint->cut || !object->compared || is_behind(object, value);
+    changed->cut =
+        doubt || fingerprint->cut || !object->compared || is_behind(object, value);
     film_the_changes++;
     changed->length_before = object->length;
     object = film_snapshot_write(context, value, the_limits.depth, fingerprint);
@@ -267,39 +268,71 @@ tell_changed(film_context *context, film_object *object, PyObject *value,
     return true;
 }
 
-bool
+/* Tells the containers within `value` that a line has changed; it holds what it held.
+ */
+static uint32_t
+tell_changed_within(film_context *context, PyObject *value,
+                    const film_fingerprint *fingerprint,
+                    const film_nested_changes *within, film_changed *changed)
+{
+    uint32_t count = 0;
+    film_object *object;
+
+    for (uint32_t index = 0; index < within->count; index++) {
+        PyObject *item = within->items[index];
+        film_fingerprint now = film_fingerprint_of(
+            item, (film_content)film_type_of(Py_TYPE(item))->content, the_limits.depth);
+
+        object = film_objects_find(item);
+        count += object != NULL &&
+                 tell_changed(context, object, item, &now, false, &changed[count]);
+    }
+    object = film_objects_find(value);
+    if (object != NULL) {
+        film_snapshot_compared(object, value, compared_levels(object), fingerprint);
+        object->stale = true; /* its record shows them as they were */
+    }
+    return count;
+}
+
+uint32_t
 film_capture_changed(film_context *context, PyObject *value, const film_holder *holder,
                      film_effect effect, film_changed *changed)
 {
     film_content content;
     film_fingerprint fingerprint;
     film_object *object;
+    film_nested_changes within;
+    film_nested nested;
     uint32_t saved;
     bool known;
 
     if (film_is_scalar(value)) {
-        return false;
+        return 0;
     }
     content = (film_content)film_type_of(Py_TYPE(value))->content;
     if (!can_change(content)) {
-        return false;
+        return 0;
     }
     film_look_renew();
     object = film_objects_see(context, value, holder, &known);
     if (object == NULL) {
-        return false;
+        return 0;
     }
     if (FILM_UNLIKELY(object->unsure)) {
         fingerprint = film_fingerprint_of(value, content, compared_levels(object));
         film_snapshot_compared(object, value, compared_levels(object), &fingerprint);
-        return false;
+        if (!fingerprint.flat) {
+            film_nested_know(context, value, content, the_limits.depth, 0);
+        }
+        return 0;
     }
     if (is_surely_changed(object, value, content, effect, &fingerprint, &saved)) {
         bool alone =
             object->headed && object->words[FILM_WORD_OF_CHANGES] == film_the_changes;
 
-        if (!tell_changed(context, object, value, &fingerprint, changed)) {
-            return false;
+        if (!tell_changed(context, object, value, &fingerprint, false, changed)) {
+            return 0;
         }
         if (saved != 0) {
             object = film_objects_find(value);
@@ -308,10 +341,10 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
                 object->words[FILM_WORD_OF_CHANGES] = UINT64_MAX;
             }
         }
-        return true;
+        return 1;
     }
     if (is_surely_unchanged(object, value, content)) {
-        return false;
+        return 0;
     }
     fingerprint = film_fingerprint_of(value, content, compared_levels(object));
     if (FILM_LIKELY(object->compared &&
@@ -324,22 +357,59 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
                 object->words[FILM_WORD_OF_CHANGES] = film_the_changes;
             }
         }
-        return false;
+        return 0;
     }
     if (!object->compared && content == FILM_CONTENT_INSTANCE) {
         /* Never seen before: nothing says that this line has changed it. */
         film_snapshot_compared(object, value, the_limits.depth, &fingerprint);
-        return false;
+        return 0;
     }
-    if (film_nested_are_told(object, value, content, the_limits.depth)) {
-        film_snapshot_compared(object, value, compared_levels(object), &fingerprint);
-        object->stale = true; /* its record shows them as they were */
-        return false;
+    nested = fingerprint.cut
+                 ? FILM_NESTED_DOUBT
+                 : film_nested_ask(object, value, content, the_limits.depth, &within);
+    if (nested == FILM_NESTED_TOLD || nested == FILM_NESTED_WITHIN) {
+        return tell_changed_within(context, value, &fingerprint, &within, changed);
     }
     if (compared_levels(object) != the_limits.depth) {
         fingerprint = film_fingerprint_of(value, content, the_limits.depth);
     }
-    return tell_changed(context, object, value, &fingerprint, changed);
+    return (uint32_t)tell_changed(context, object, value, &fingerprint,
+                                  nested == FILM_NESTED_DOUBT, changed);
+}
+
+uint64_t
+film_capture_awaits(film_context *context, PyObject *value)
+{
+    film_holder nowhere = {.kind = FILM_HOLDER_NONE};
+    film_content content = (film_content)film_type_of(Py_TYPE(value))->content;
+    film_fingerprint fingerprint;
+    film_object *object;
+    bool known;
+
+    if (film_is_scalar(value) || !can_change(content)) {
+        return 0;
+    }
+    object = film_objects_see(context, value, &nowhere, &known);
+    if (object == NULL || !object->sure) {
+        return 0;
+    }
+    if (!object->compared) {
+        film_look_renew();
+        fingerprint = film_fingerprint_of(value, content, the_limits.depth);
+        film_snapshot_compared(object, value, the_limits.depth, &fingerprint);
+    }
+    return object->serial;
+}
+
+PyObject *
+film_capture_living(const void *address, uint64_t serial)
+{
+    film_object *object = film_objects_find(address);
+
+    return object != NULL && object->serial == serial && object->sure &&
+                   film_deaths_are_seen()
+               ? (PyObject *)(uintptr_t)address
+               : NULL;
 }
 
 void

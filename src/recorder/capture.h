@@ -134,11 +134,25 @@ typedef struct film_changed {
     bool cut;              /* it could not be compared in full */
 } film_changed;
 
-/* A line may have changed `value` in place. False: it did not, or has no content to
- * compare. `effect`: of the one method that the line has called on it. */
-bool
+/* The most changes that one value may come to. */
+#define FILM_CHANGES 4u
+
+/* A line may have changed `value` in place: how many changes there are to be told, of
+ * it or of containers within it. 0: none, or it has no content to compare. `effect`: of
+ * the one method that the line has called on it; `changed`: room for FILM_CHANGES. */
+uint32_t
 film_capture_changed(film_context *context, PyObject *value, const film_holder *holder,
                      film_effect effect, film_changed *changed);
+
+/* The same for a container that will be looked at later, when it may be dead: its
+ * serial, with what it holds now known; 0: it cannot be found again, or not compared.
+ */
+uint64_t
+film_capture_awaits(film_context *context, PyObject *value);
+
+/* The object of that serial at this address; NULL: it is dead. */
+PyObject *
+film_capture_living(const void *address, uint64_t serial);
 
 /* A store read off the evaluation stack before it happens (`a[i] = v`, `f().x = v`,
  * `del d[k]`): what it will do to the owner's fingerprint, worked out while owner, key

@@ -209,18 +209,18 @@ debug_changed(film_context *context, PyObject *args)
     PyObject *what, *value, *spec;
     uint8_t token[FILM_TOKEN_MAX], *to = token;
     film_holder holder;
-    film_changed changed;
+    film_changed changed[FILM_CHANGES];
 
     if (!PyArg_ParseTuple(args, "OOO", &what, &value, &spec) ||
         !read_holder(context, spec, &holder)) {
         return NULL;
     }
-    if (!film_capture_changed(context, value, &holder, FILM_EFFECT_ANY, &changed)) {
+    if (!film_capture_changed(context, value, &holder, FILM_EFFECT_ANY, changed)) {
         Py_RETURN_NONE;
     }
-    to = film_token_put_value(to, FILM_TOKEN_VALUE, changed.record);
+    to = film_token_put_value(to, FILM_TOKEN_VALUE, changed[0].record);
     return Py_BuildValue("(y#Li)", (const char *)token, (Py_ssize_t)(to - token),
-                         (long long)changed.length_before, (int)changed.cut);
+                         (long long)changed[0].length_before, (int)changed[0].cut);
 }
 
 static PyObject *
@@ -299,7 +299,7 @@ debug_time(film_context *context, PyObject *args)
     const char *kind;
     film_holder holder;
     uint64_t begin;
-    film_changed changed;
+    film_changed changed[FILM_CHANGES];
     long times;
 
     if (!PyArg_ParseTuple(args, "OsOOl", &what, &kind, &value, &spec, &times) ||
@@ -314,7 +314,7 @@ debug_time(film_context *context, PyObject *args)
         }
         else if (strcmp(kind, "changed") == 0) {
             (void)film_capture_changed(context, value, &holder, FILM_EFFECT_ANY,
-                                       &changed);
+                                       changed);
         }
         else if (strcmp(kind, "owner") == 0) {
             (void)film_capture_owner(context, value, &holder, to);

@@ -464,7 +464,9 @@ film_fingerprint_grown(PyObject *list, const film_list_before *before)
         uint64_t word = item_word(&walk, items[index], below);
 
         result.word += before->partly ? 0 : placed(word, (uint64_t)index + 1);
+        result.items += placed(item_word(&walk, items[index], 0), (uint64_t)index + 1);
     }
+    result.items += (uint64_t)(result.length - before->length) * GOLDEN;
     result.flat = walk.flat && !before->headed;
     result.cut = result.cut || walk.left < 0;
     film_the_looks_left -= FILM_FINGERPRINT_ITEMS - walk.left;

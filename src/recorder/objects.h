@@ -42,6 +42,9 @@
 #define FILM_WORD_OF_CHANGES (FILM_WORDS - 2)
 /* Of a container with others in it: its fingerprint with those counted by address. */
 #define FILM_WORD_OF_ITEMS (FILM_WORDS - 3)
+/* Of a container within another: its fingerprint when that one was told, where it was
+ * not what it had been told to hold. */
+#define FILM_WORD_AS_HELD (FILM_WORDS - 4)
 
 /* The slot of a frame, or the cell in it. */
 typedef struct film_slot_place {
@@ -94,6 +97,7 @@ typedef struct film_object {
     bool worded : 1;   /* the words hold */
     bool headed : 1;   /* of a list: FILM_WORD_OF_HEAD and _OF_CHANGES hold */
     bool itemed : 1;   /* FILM_WORD_OF_ITEMS holds */
+    bool as_held : 1;  /* FILM_WORD_AS_HELD holds */
     uint16_t holding;  /* attributes last told to hold an object that is not sure, by
                           film_holding_bit */
     uint16_t cell;     /* check word of the cell it was last told in */

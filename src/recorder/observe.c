@@ -338,8 +338,9 @@ film_observe_raise(film_context *context, const film_frame *frame, uint32_t unit
         return true;
     }
     if (FILM_UNLIKELY(entry->pending) && entry->region != NULL &&
-        film_plan_instruction(entry->plan, unit) == entry->region->before->place) {
-        film_pending_drop(context, entry); /* the store itself has raised */
+        film_plan_instruction(entry->plan, unit) == entry->region->before->place &&
+        !film_pending_raised(context, entry)) {
+        return false;
     }
     if (!tell_inside(context, entry, frame, unit, false) ||
         (entry->region != NULL && !film_region_is_untouched(entry, entry->region) &&

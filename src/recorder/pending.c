@@ -17,6 +17,8 @@
 struct film_pending {
     film_set_form form;
     bool deletes;
+    bool changes;   /* no store: the object at stored.address may change in place */
+    uint8_t effect; /* film_effect, of that */
     uint8_t length; /* of the tokens */
     uint32_t number;
     film_stored stored; /* what it will do to its owner's content */
@@ -276,6 +278,67 @@ read_name(film_context *context, const film_frame *frame, film_write *write,
     pending->length = (uint8_t)(end - pending->tokens);
 }
 
+/* What a FILM_CALL_ON_STACK changes: below the arguments of a method lie the function
+ * and its object, or a bound method and NULL. NULL: not known. */
+static PyObject *
+changed_by_call(const film_frame *frame, const film_write *write)
+{
+    PyObject *function = film_frame_local(frame, write->target), *self;
+
+    if (write->unnamed) {
+        return function;
+    }
+    self = film_frame_local(frame, write->target + 1);
+    if (function != NULL && self != NULL) {
+        return self;
+    }
+    return function == NULL && self == NULL
+               ? NULL
+               : film_method_self(function == NULL ? self : function);
+}
+
+/* A container that no variable leads to is about to be changed in place. */
+static bool
+begin_change(film_context *context, film_stack_entry *entry, PyObject *owner,
+             const film_write *write)
+{
+    film_pending *pending;
+    uint64_t serial;
+
+    if (owner == NULL || !film_value_is_builtin(owner) ||
+        (serial = film_capture_awaits(context, owner)) == 0) {
+        return true;
+    }
+    pending = add(context);
+    if (pending == NULL) {
+        film_writer_count_lost(film_the_session.writer, 1);
+        return true;
+    }
+    *pending = (film_pending){
+        .changes = true,
+        .effect = write->effect,
+        .stored = {.address = owner, .serial = serial},
+    };
+    entry->pending = true;
+    if (write->kind == FILM_CALL_ON_STACK && !write->unnamed) {
+        cover(entry, write);
+    }
+    return true;
+}
+
+/* The line goes on, or the call has raised: what it may have changed. The object may be
+ * dead: it is followed only where it is known not to be. */
+static bool
+tell_change(film_context *context, const film_pending *pending)
+{
+    film_holder holder = {.kind = FILM_HOLDER_NONE};
+    PyObject *owner =
+        film_capture_living(pending->stored.address, pending->stored.serial);
+
+    return owner == NULL ||
+           film_tell_change(context, owner, &holder, (film_effect)pending->effect);
+}
+
 /* A local that is stored at once: nothing can keep it from that. */
 static bool
 tell_local(film_context *context, film_stack_entry *entry, const film_frame *frame,
@@ -311,10 +374,13 @@ film_pending_begin(film_context *context, film_stack_entry *entry,
     if (write->kind == FILM_WRITE_STACK_STAR) {
         return film_import_star(context, frame, stack_item(frame, write, 1));
     }
+    if (write->kind == FILM_CALL_ON_STACK) {
+        return begin_change(context, entry, changed_by_call(frame, write), write);
+    }
     if (is_item(write->kind)) {
         items = find_items(frame, write);
         if (is_change(&items)) {
-            return true;
+            return !write->unnamed || begin_change(context, entry, items.owner, write);
         }
     }
     pending = add(context);
@@ -346,6 +412,12 @@ film_pending_settle(film_context *context, film_stack_entry *entry)
     const film_pending *pending = &context->pendings[context->pending_count - 1];
     bool written;
 
+    if (pending->changes) {
+        film_pending change = *pending;
+
+        film_pending_drop(context, entry);
+        return tell_change(context, &change);
+    }
     if (pending->deletes) {
         written = film_append_delete(context->thread, pending->form, pending->number,
                                      pending->tokens, pending->length);
@@ -359,6 +431,16 @@ film_pending_settle(film_context *context, film_stack_entry *entry)
         film_pending_drop(context, entry);
     }
     return written;
+}
+
+bool
+film_pending_raised(film_context *context, film_stack_entry *entry)
+{
+    if (context->pendings[context->pending_count - 1].changes) {
+        return film_pending_settle(context, entry); /* in part, maybe */
+    }
+    film_pending_drop(context, entry);
+    return true;
 }
 
 void

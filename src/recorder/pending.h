@@ -1,4 +1,5 @@
-/* pending.h: stores read off the evaluation stack before they happen.
+/* pending.h: stores read off the evaluation stack before they happen, and changes of
+ * containers that are found nowhere else.
  *
  * A store whose owner is an expression (`f().x = 1`, `a[i] = b`) can only be read while
  * owner, key and value lie on the stack, which is before it happens. What it would
@@ -24,7 +25,11 @@ film_pending_begin(film_context *context, film_stack_entry *entry,
 bool
 film_pending_settle(film_context *context, film_stack_entry *entry);
 
-/* It raised, or its frame is gone. Harmless when there is none. */
+/* The instruction itself has raised. */
+bool
+film_pending_raised(film_context *context, film_stack_entry *entry);
+
+/* Its frame is gone. Harmless when there is none. */
 void
 film_pending_drop(film_context *context, film_stack_entry *entry);
 

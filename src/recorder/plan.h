@@ -60,7 +60,10 @@ typedef enum film_write_kind {
     FILM_WRITE_STACK_ITEM,       /* top: key, then owner, then value */
     FILM_WRITE_STACK_SLICE,      /* top: stop, start, owner, value (STORE_SLICE) */
     FILM_DELETE_STACK_ATTRIBUTE, /* top: owner */
-    FILM_DELETE_STACK_ITEM       /* top: key, then owner */
+    FILM_DELETE_STACK_ITEM,      /* top: key, then owner */
+    FILM_CALL_ON_STACK /* no store: a call of `name`, which changes a container, if it
+                          is one: of a method its object (`target` is as
+                          film_change.callee), else (`unnamed`) that at `target` */
 } film_write_kind;
 
 /* Which stores level values tells (option --values). */
@@ -84,6 +87,8 @@ typedef struct film_write {
     bool restores;   /* the first of these */
     bool cell_owner; /* ATTRIBUTE: the owner is in the cell in `slot` */
     bool constant;   /* what it stores cannot be changed */
+    bool unnamed;    /* ITEM, SLICE: no touch of the region finds the owner; see also
+                        CALL_ON_STACK */
     uint16_t slot;
     uint16_t target; /* STACK_FAST: the local. WRITE_ATTRIBUTE: where the value comes
                         from, for a property or __setattr__ that keeps it elsewhere: a
@@ -92,6 +97,7 @@ typedef struct film_write {
     uint16_t call_place; /* the CALL whose result is stored at once, else NO_PLACE */
     PyObject *name;      /* borrowed from co_names, interned; NULL: none */
     uint8_t secrecy;     /* film_secrecy, of the name */
+    uint8_t effect;      /* CALL_ON_STACK: film_effect */
     uint32_t name_id;    /* string id in the recording, 0 until asked for */
     /* Attribute cache, filled by attributes.c. */
     PyTypeObject *type; /* identity only */

@@ -14,6 +14,9 @@
 #define FILM_NONE UINT32_MAX
 /* With an origin: the first of the two variables the instruction loads. */
 #define FILM_ORIGIN_FIRST (1u << 31)
+/* With an origin: not what it loaded, but something within that (`a[i]`). */
+#define FILM_ORIGIN_WITHIN (1u << 30)
+#define FILM_ORIGIN_INDEX(origin) ((origin) & ~(FILM_ORIGIN_FIRST | FILM_ORIGIN_WITHIN))
 
 /* What an instruction is to the planner. */
 typedef enum film_form {
@@ -112,7 +115,7 @@ typedef struct film_instruction {
 typedef struct film_stack_item {
     uint32_t next;
     int32_t position;
-    uint32_t origin; /* the instruction that loaded it (| FILM_ORIGIN_FIRST) */
+    uint32_t origin; /* the instruction that loaded it (| FILM_ORIGIN_FIRST, _WITHIN) */
 } film_stack_item;
 
 typedef struct film_bytecode {

@@ -47,6 +47,7 @@ typedef struct film_touched {
     uint8_t base, depth;
     uint16_t slot;
     bool method;               /* only loaded to be called */
+    bool within;               /* it is something in what is loaded */
     PyObject *name, *steps[2]; /* borrowed */
 } film_touched;
 
@@ -109,6 +110,32 @@ film_draft_may_enter(const film_instruction *instruction);
 bool
 film_draft_find_touches(film_draft *draft, const film_flow_region *flow,
                         film_region *region);
+
+/* True when a touch finds what comes from there: a variable, or an attribute of one. */
+bool
+film_draft_finds(const film_draft *draft, uint32_t origin);
+
+/* The load of the function that the CALL at `index` calls, or NULL. */
+const film_instruction *
+film_draft_callee(const film_draft *draft, uint32_t index);
+
+/* Where that function lies in localsplus, below the NULL that some versions have there;
+ * FILM_PLAN_NO_PLACE: not known. */
+uint16_t
+film_draft_callee_slot(const film_draft *draft, const film_instruction *call);
+
+/* plan_unnamed.c: true for an item store or delete whose owner no touch finds. */
+bool
+film_draft_is_unnamed(const film_draft *draft, uint32_t index);
+
+/* plan_unnamed.c: the same for the container that a CALL changes, if it is one: then it
+ * is read off the stack there. False when memory is out. */
+bool
+film_draft_find_unnamed_call(film_draft *draft, uint32_t index);
+
+/* plan_writes.c: a write that is read off the stack where it happens; the same. */
+bool
+film_draft_add_stack_write(film_draft *draft, uint32_t index, film_write write);
 
 /* True for an instruction that may change an object in place, other than by a store
  * that is told. */

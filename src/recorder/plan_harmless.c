@@ -38,6 +38,12 @@ static const char *const removers[] = {
     "clear", "discard", "pop", "popitem", "popleft", "remove",
 };
 
+/* Of heapq, bisect, operator and random. */
+static const char *const changers[] = {
+    "delitem", "heapify",     "heappop",      "heappush", "heappushpop", "heapreplace",
+    "insort",  "insort_left", "insort_right", "setitem",  "shuffle",
+};
+
 static int
 compare(const void *name, const void *word)
 {
@@ -74,4 +80,10 @@ film_method_effect(PyObject *name)
     }
     return is_among(name, removers, COUNT(removers)) ? FILM_EFFECT_REMOVES
                                                      : FILM_EFFECT_ANY;
+}
+
+bool
+film_function_changes_first(PyObject *name)
+{
+    return is_among(name, changers, COUNT(changers));
 }

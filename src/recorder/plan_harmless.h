@@ -21,6 +21,10 @@ film_method_is_contained(PyObject *name, bool *reads);
 PyObject *
 film_dict_lookup(PyObject *dict, PyObject *name);
 
+/* A function that changes the container it is given first. */
+bool
+film_function_changes_first(PyObject *name);
+
 /* What a method of containers of this name does. */
 film_effect
 film_method_effect(PyObject *name);

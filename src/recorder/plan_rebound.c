@@ -1,6 +1,9 @@
 /* plan_rebound.c: variables and attributes that are bound anew behind a change, in one
  * line: `l.append(4); l = []`, `del self.x[1:]; self.x = None`, `node = node.pop()`.
  *
+ * So are those that a loop within a line binds anew with each turn: `for l in lists:
+ * l.append(4)`, `[f(x) for x in xs]`.
+ *
  * What a line changes in place is looked at when the next event comes, by the names the
  * line loaded it from. Where the same line binds such a name anew, that store becomes a
  * point: the object is looked at while the name still has it. Within a statement only
@@ -168,6 +171,43 @@ is_let_go_changed(const film_draft *draft, uint32_t store, uint32_t slot)
     return false;
 }
 
+/* True when the instructions from `first` to `last` are of one line, load what the
+ * store binds anew, and may change an object. */
+static bool
+changes_target(const film_draft *draft, uint32_t store, uint32_t first, uint32_t last)
+{
+    const film_instruction *all = draft->bytecode.instructions;
+    bool changed = false, loaded = false;
+
+    for (uint32_t index = first; index <= last; index++) {
+        if (all[index].line >= 0 && all[index].line != all[store].line) {
+            return false;
+        }
+        changed = changed || film_draft_may_change(draft, index);
+        loaded = loaded || loads_any_target(draft, &all[index], store);
+    }
+    return changed && loaded;
+}
+
+/* True when a loop within the store's line leads back to it, with a change between. */
+static bool
+is_rebound_by_loop(const film_draft *draft, uint32_t store)
+{
+    const film_instruction *all = draft->bytecode.instructions;
+
+    for (uint32_t index = store + 1;
+         index < draft->bytecode.count && index - store < LINE_LIMIT; index++) {
+        if (all[index].line >= 0 && all[index].line != all[store].line) {
+            return false;
+        }
+        if ((all[index].traits & FILM_OP_BACKWARD) != 0 && all[index].jump <= store &&
+            changes_target(draft, store, all[index].jump, index)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* What the compiler does for itself: the end of `except E as e` (e = None; del e), the
  * end of a comprehension. */
 static bool
@@ -216,7 +256,8 @@ film_draft_find_rebound(film_draft *draft)
         if (draft->made[index].count != 0 && draft->made[index].before == FILM_NONE &&
             (lets_go_changed(draft, index) ||
              (draft->bytecode.instructions[index].depth >= 0 &&
-              !is_cleaning_up(draft, index) && is_rebound(draft, index)))) {
+              !is_cleaning_up(draft, index) &&
+              (is_rebound(draft, index) || is_rebound_by_loop(draft, index))))) {
             draft->points[film_bytecode_prefix(&draft->bytecode, index)] = true;
         }
     }

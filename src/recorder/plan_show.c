@@ -27,6 +27,7 @@ kind_name(uint8_t kind)
         [FILM_WRITE_STACK_SLICE] = "stack slice",
         [FILM_DELETE_STACK_ATTRIBUTE] = "stack delete attribute",
         [FILM_DELETE_STACK_ITEM] = "stack delete item",
+        [FILM_CALL_ON_STACK] = "stack call",
     };
 
     return kind < sizeof(names) / sizeof(*names) ? names[kind] : "?";

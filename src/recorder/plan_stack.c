@@ -165,7 +165,7 @@ is_restored(const film_bytecode *bytecode, uint32_t items, int32_t position,
     if (origin == FILM_NONE) {
         return false;
     }
-    origin &= ~FILM_ORIGIN_FIRST;
+    origin = FILM_ORIGIN_INDEX(origin);
     return bytecode->instructions[origin].form == FILM_FORM_LOAD_AND_CLEAR &&
            bytecode->instructions[origin].arg == slot;
 }
@@ -202,6 +202,14 @@ step(stack_walk *walk, uint32_t index, uint32_t items, int32_t after)
         items = cut(bytecode, items, depth - 1);
         return here->owner == FILM_NONE ? items
                                         : push_item(walk, items, depth - 1, index);
+    case FILM_FORM_SUBSCRIPT: {
+        uint32_t origin = origin_at(bytecode, items, depth - 2);
+
+        items = cut(bytecode, items, depth - 2);
+        return origin == FILM_NONE
+                   ? items
+                   : push_item(walk, items, depth - 2, origin | FILM_ORIGIN_WITHIN);
+    }
     case FILM_FORM_LOAD_METHOD:
         here->owner = origin_at(bytecode, items, depth - 1);
         return push_item(walk, cut(bytecode, items, depth - 1), depth - 1, index);

@@ -80,8 +80,14 @@ resolve(const film_draft *draft, uint32_t origin, bool method, film_touched *tou
         if (origin == FILM_NONE) {
             return false;
         }
+        if ((origin & FILM_ORIGIN_WITHIN) != 0) {
+            if (touched->depth != 0) {
+                return false; /* objs[0].items: an attribute of who knows what */
+            }
+            touched->within = true;
+        }
         first = (origin & FILM_ORIGIN_FIRST) != 0;
-        index = origin & ~FILM_ORIGIN_FIRST;
+        index = FILM_ORIGIN_INDEX(origin);
         load = &draft->bytecode.instructions[index];
         if (load->form == FILM_FORM_LOAD_METHOD && !method) {
             origin = load->owner;
@@ -114,6 +120,14 @@ resolve(const film_draft *draft, uint32_t origin, bool method, film_touched *tou
     default:
         return false;
     }
+}
+
+bool
+film_draft_finds(const film_draft *draft, uint32_t origin)
+{
+    film_touched touched;
+
+    return resolve(draft, origin, false, &touched) && !touched.within;
 }
 
 /* Its index among those found, or their number. */
@@ -165,9 +179,8 @@ add_touched(film_draft *draft, uint32_t origin, bool method)
     return !resolve(draft, origin, method, &touched) || keep_touched(draft, &touched);
 }
 
-/* The load of the function that the CALL at `index` calls, or NULL. */
-static const film_instruction *
-callee_of(const film_draft *draft, uint32_t index)
+const film_instruction *
+film_draft_callee(const film_draft *draft, uint32_t index)
 {
     const film_bytecode *bytecode = &draft->bytecode;
     const film_instruction *call = &bytecode->instructions[index];
@@ -181,7 +194,7 @@ callee_of(const film_draft *draft, uint32_t index)
         uint32_t origin = film_bytecode_origin(bytecode, call->items, position + above);
 
         if (origin != FILM_NONE) {
-            return &bytecode->instructions[origin & ~FILM_ORIGIN_FIRST];
+            return &bytecode->instructions[FILM_ORIGIN_INDEX(origin)];
         }
     }
     return NULL;
@@ -216,7 +229,7 @@ film_draft_may_change(const film_draft *draft, uint32_t index)
     if (here->form != FILM_FORM_CALL) {
         return (here->traits & FILM_OP_CHANGES) != 0;
     }
-    callee = callee_of(draft, index);
+    callee = film_draft_callee(draft, index);
     if (callee == NULL) {
         return true;
     }
@@ -269,24 +282,8 @@ receiver_of(const film_draft *draft, uint32_t index, const film_instruction *cal
     }
 }
 
-/* True for `o.__dict__`. */
-static bool
-is_attributes_dict(const film_draft *draft, uint32_t origin)
-{
-    const film_instruction *load =
-        origin == FILM_NONE
-            ? NULL
-            : &draft->bytecode.instructions[origin & ~FILM_ORIGIN_FIRST];
-
-    return load != NULL && load->form == FILM_FORM_LOAD_ATTRIBUTE &&
-           PyUnicode_CompareWithASCIIString(film_draft_name(draft, load->arg),
-                                            "__dict__") == 0;
-}
-
-/* Where the function that is called lies in localsplus, below the NULL that some
- * versions have there. */
-static uint16_t
-callee_slot(const film_draft *draft, const film_instruction *call)
+uint16_t
+film_draft_callee_slot(const film_draft *draft, const film_instruction *call)
 {
     int32_t position = call->depth - call->above_callee - 2;
 
@@ -300,6 +297,19 @@ callee_slot(const film_draft *draft, const film_instruction *call)
         return FILM_PLAN_NO_PLACE;
     }
     return (uint16_t)(draft->bytecode.code->co_nlocalsplus + position);
+}
+
+/* True for `o.__dict__`. */
+static bool
+is_attributes_dict(const film_draft *draft, uint32_t origin)
+{
+    const film_instruction *load =
+        origin == FILM_NONE ? NULL
+                            : &draft->bytecode.instructions[FILM_ORIGIN_INDEX(origin)];
+
+    return load != NULL && load->form == FILM_FORM_LOAD_ATTRIBUTE &&
+           PyUnicode_CompareWithASCIIString(film_draft_name(draft, load->arg),
+                                            "__dict__") == 0;
 }
 
 static void
@@ -352,8 +362,9 @@ static void
 note_change(film_draft *draft, uint32_t index, film_region *region)
 {
     const film_instruction *here = &draft->bytecode.instructions[index];
-    const film_instruction *callee = callee_of(draft, index);
-    film_change change = {.place = here->place, .callee = callee_slot(draft, here)};
+    const film_instruction *callee = film_draft_callee(draft, index);
+    film_change change = {.place = here->place,
+                          .callee = film_draft_callee_slot(draft, here)};
     film_touched touched;
     uint32_t receiver;
 
@@ -465,7 +476,7 @@ add_item(film_draft *draft, uint32_t origin)
 {
     while (origin != FILM_NONE) {
         const film_instruction *load =
-            &draft->bytecode.instructions[origin & ~FILM_ORIGIN_FIRST];
+            &draft->bytecode.instructions[FILM_ORIGIN_INDEX(origin)];
 
         if (!add_touched(draft, origin, false)) {
             return false;

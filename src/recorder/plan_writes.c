@@ -236,9 +236,8 @@ add_made(film_draft *draft, uint32_t index, film_write write)
     return added != FILM_NONE;
 }
 
-/* A write that is read off the stack where it happens. */
-static bool
-add_stack_write(film_draft *draft, uint32_t index, film_write write)
+bool
+film_draft_add_stack_write(film_draft *draft, uint32_t index, film_write write)
 {
     const film_instruction *here = &draft->bytecode.instructions[index];
     uint32_t point = film_bytecode_prefix(&draft->bytecode, index);
@@ -280,7 +279,7 @@ film_draft_read_on_stack(film_draft *draft, uint32_t index)
     write.target = write.slot;
     write.kind = FILM_WRITE_STACK_FAST;
     made->count = 0;
-    return add_stack_write(draft, index, write);
+    return film_draft_add_stack_write(draft, index, write);
 }
 
 static bool
@@ -296,14 +295,14 @@ add_slot_pair(film_draft *draft, uint32_t index)
                               (here->restores & 2u) != 0);
     }
     /* x, x = ...: the first value is gone when the instruction is over. */
-    return add_stack_write(draft, index,
-                           (film_write){
-                               .kind = FILM_WRITE_STACK_FAST,
-                               .hidden = (here->restores & 1u) != 0,
-                               .target = (uint16_t)first,
-                               .place = here->place,
-                               .call_place = find_call(draft, index, 0),
-                           }) &&
+    return film_draft_add_stack_write(draft, index,
+                                      (film_write){
+                                          .kind = FILM_WRITE_STACK_FAST,
+                                          .hidden = (here->restores & 1u) != 0,
+                                          .target = (uint16_t)first,
+                                          .place = here->place,
+                                          .call_place = find_call(draft, index, 0),
+                                      }) &&
            add_slot_write(draft, index, FILM_WRITE_FAST, second,
                           (here->restores & 2u) != 0);
 }
@@ -361,7 +360,10 @@ find_value(const film_draft *draft, uint32_t index)
     if (origin == FILM_NONE) {
         return find_constant(draft, index);
     }
-    load = &bytecode->instructions[origin & ~FILM_ORIGIN_FIRST];
+    if ((origin & FILM_ORIGIN_WITHIN) != 0) {
+        return FILM_PLAN_NO_PLACE;
+    }
+    load = &bytecode->instructions[FILM_ORIGIN_INDEX(origin)];
     slot = load->form == FILM_FORM_LOAD_FAST_PAIR && (origin & FILM_ORIGIN_FIRST) != 0
                ? load->arg >> 4
                : film_instruction_loads(load);
@@ -408,7 +410,7 @@ add_name_write(film_draft *draft, uint32_t index, film_write_kind kind)
     }
     if (kind == FILM_WRITE_NAME && draft->wishes->names_on_stack && !write.hidden) {
         write.kind = FILM_WRITE_STACK_NAME;
-        return add_stack_write(draft, index, write);
+        return film_draft_add_stack_write(draft, index, write);
     }
     return add_made(draft, index, write);
 }
@@ -458,7 +460,7 @@ add_attribute_write(film_draft *draft, uint32_t index, film_write_kind kind,
         return add_made(draft, index, write);
     }
     write.kind = (uint8_t)on_stack;
-    return add_stack_write(draft, index, write);
+    return film_draft_add_stack_write(draft, index, write);
 }
 
 /* True for item stores and deletes that are not in the source: `x: int` in a class or
@@ -490,14 +492,16 @@ is_compilers_item(const film_draft *draft, uint32_t index)
 static bool
 add_item_write(film_draft *draft, uint32_t index, film_write_kind kind, uint32_t above)
 {
-    return add_stack_write(draft, index,
-                           (film_write){
-                               .kind = (uint8_t)kind,
-                               .place = draft->bytecode.instructions[index].place,
-                               .call_place = kind == FILM_DELETE_STACK_ITEM
-                                                 ? FILM_PLAN_NO_PLACE
-                                                 : find_call(draft, index, above),
-                           });
+    return film_draft_add_stack_write(
+        draft, index,
+        (film_write){
+            .kind = (uint8_t)kind,
+            .unnamed = film_draft_is_unnamed(draft, index),
+            .place = draft->bytecode.instructions[index].place,
+            .call_place = kind == FILM_DELETE_STACK_ITEM
+                              ? FILM_PLAN_NO_PLACE
+                              : find_call(draft, index, above),
+        });
 }
 
 /* True for a store that was not asked for: option --values. */
@@ -513,6 +517,7 @@ is_out_of_scope(const film_draft *draft, uint32_t index)
     case FILM_FORM_STORE_ITEM:
     case FILM_FORM_STORE_SLICE:
     case FILM_FORM_DELETE_ITEM:
+    case FILM_FORM_CALL:
         return scope >= FILM_VALUES_ATTRIBUTES;
     default:
         return false;
@@ -561,14 +566,16 @@ find_writes_of(film_draft *draft, uint32_t index)
         return is_compilers_item(draft, index) ||
                add_item_write(draft, index, FILM_WRITE_STACK_ITEM, 2);
     case FILM_FORM_STORE_STAR:
-        return add_stack_write(draft, index,
-                               (film_write){
-                                   .kind = FILM_WRITE_STACK_STAR,
-                                   .place = here->place,
-                                   .call_place = FILM_PLAN_NO_PLACE,
-                               });
+        return film_draft_add_stack_write(draft, index,
+                                          (film_write){
+                                              .kind = FILM_WRITE_STACK_STAR,
+                                              .place = here->place,
+                                              .call_place = FILM_PLAN_NO_PLACE,
+                                          });
     case FILM_FORM_STORE_SLICE:
         return add_item_write(draft, index, FILM_WRITE_STACK_SLICE, 3);
+    case FILM_FORM_CALL:
+        return film_draft_find_unnamed_call(draft, index);
     case FILM_FORM_DELETE_ITEM:
         return is_compilers_item(draft, index) ||
                add_item_write(draft, index, FILM_DELETE_STACK_ITEM, 0);

@@ -86,7 +86,7 @@ film_snapshot_compared(film_object *object, PyObject *value, uint32_t levels,
     }
     film_nested_compared(object, value,
                          (film_content)film_type_of(Py_TYPE(value))->content,
-                         fingerprint->grown);
+                         fingerprint);
 }
 
 /* Items that the record does not show are seen too, so that they keep their serials as
@@ -214,6 +214,7 @@ film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
     film_unfinished making = {
         .context = context, .object = value, .levels = levels - 1};
     size_t start = film_the_snapshot.body.length;
+    int64_t length_before = object->length;
     bool again = false;
 
     object->busy = true;
@@ -237,7 +238,6 @@ film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
         place_items(context, value, content, placed);
     }
     object = film_objects_find(value); /* it may have moved */
-    object->busy = false;
     object->renewed = false;
     if (object->stale) {
         /* It was written to and is what it was: told with a number of its own, for the
@@ -252,6 +252,12 @@ film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
         keep_record(object);
     }
     film_snapshot_compared(object, value, levels, fingerprint);
+    if (making.cut && !fingerprint->flat) {
+        film_nested_know(context, value, content, levels,
+                         fingerprint->grown ? length_before : 0);
+        object = film_objects_find(value);
+    }
+    object->busy = false;
     return object;
 }
 

@@ -331,6 +331,7 @@ tell(film_context *context, film_stack_entry *entry, const film_frame *frame,
     case FILM_WRITE_STACK_SLICE:
     case FILM_DELETE_STACK_ATTRIBUTE:
     case FILM_DELETE_STACK_ITEM:
+    case FILM_CALL_ON_STACK:
         break; /* pending.c's: never in an exit's list */
     }
     return true;

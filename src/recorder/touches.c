@@ -14,14 +14,17 @@ film_tell_change(film_context *context, PyObject *value, const film_holder *hold
                  film_effect effect)
 {
     uint8_t token[FILM_TOKEN_MAX], *end;
-    film_changed changed;
+    film_changed changed[FILM_CHANGES];
+    uint32_t count = film_capture_changed(context, value, holder, effect, changed);
 
-    if (FILM_LIKELY(!film_capture_changed(context, value, holder, effect, &changed))) {
-        return true;
+    for (uint32_t index = 0; FILM_UNLIKELY(index < count); index++) {
+        end = film_token_put_value(token, FILM_TOKEN_VALUE, changed[index].record);
+        if (!film_append_change(context->thread, token, (size_t)(end - token),
+                                changed[index].length_before, changed[index].cut)) {
+            return false;
+        }
     }
-    end = film_token_put_value(token, FILM_TOKEN_VALUE, changed.record);
-    return film_append_change(context->thread, token, (size_t)(end - token),
-                              changed.length_before, changed.cut);
+    return true;
 }
 
 /* What calling this bound method may have changed. */

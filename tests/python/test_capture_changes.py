@@ -54,7 +54,9 @@ def test_changes(program):
             x = [[1, 2], {"a": [3]}]
             told(x, None, slot("x"))
             x[1]["a"].append(4)
-            assert changed(x, slot("x"))[0].plain() == [[1, 2], {"a": [3, 4]}]
+            found, before, cut = changed(x, slot("x")) # of the list within
+            assert found.plain() == [3, 4] and before == 1 and not cut
+            assert changed(x, slot("x")) is None
             y = x
             assert told(y, None, slot("y")).plain() == x
 

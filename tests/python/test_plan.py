@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from filmstrip import _recorder
+from proof import plan_instructions
 from proof import plan_reference as reference
 
 NEW = sys.version_info >= (3, 12)
@@ -599,7 +600,7 @@ def compare(code: CodeType) -> int:
         assert {e[0] * 2: [key(w) for w in e[3][: e[1]]] for e in region["inner"]} == {
             y: [w for w, _ in s]
             for y, s in other.states.items()
-            if expected.at[y].opname not in reference.QUIET
+            if expected.at[y].opname not in plan_instructions.QUIET
             or y in expected.marked
             or y == offset
         }

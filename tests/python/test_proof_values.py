@@ -1,10 +1,10 @@
 """Every value: films at level values against the truth of the same Python.
 
-Generated programs (proof/values_programs.py), programs written by hand for the traps
-the plans must see, and the standard library's own code as the target: calls, lines,
+Generated programs (proof/values_programs.py, and values_nested.py for containers that
+lie deep), programs written by hand for the traps the plans must see, and the standard library's own code as the target: calls, lines,
 sets, deletes, returns and yields in order, values equal, and the state that the film
-implies equal at each line. 500 generated programs here, 20,000 in `make soak`; one of
-them again: proof/values_worker.py FOLDER seed:NUMBER. FILMSTRIP_TRUTHS=FOLDER keeps their
+implies equal at each line. 500 and 100 generated programs here, 20,000 and 4,000 in
+`make soak`; one of them again: proof/values_worker.py FOLDER seed:NUMBER. FILMSTRIP_TRUTHS=FOLDER keeps their
 truths there, so that a second run, of another build, takes a third of the time."""
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from conftest import clean_environment
 from proof import (
     films,
     values_library,
+    values_nested,
     values_programs,
     values_traps,
     values_traps_objects,
@@ -32,6 +33,7 @@ HERE = pathlib.Path(__file__).resolve().parent / "proof"
 TRAPS = values_traps.TRAPS | values_traps_objects.TRAPS
 PROGRAMS = int(os.environ.get("FILMSTRIP_PROGRAMS", 20_000 if films.SOAK else 500))
 BATCH = 200 if films.SOAK else 25
+NESTED = 4000 if films.SOAK else 100
 FIRST = int(os.environ.get("FILMSTRIP_FIRST_SEED", 0))
 
 
@@ -77,9 +79,10 @@ def explain(answers, folder):
     first = wrong[0]
     kind, _, what = first["job"].partition(":")
     text = ""
-    if kind == "seed":
-        text = values_programs.generate(int(what)).removeprefix(values_programs.PRELUDE)
-        offset = values_programs.PRELUDE.count("\n")
+    if kind in ("seed", "nested"):
+        maker = values_programs if kind == "seed" else values_nested
+        text = maker.generate(int(what)).removeprefix(maker.PRELUDE)
+        offset = maker.PRELUDE.count("\n")
         text = "\n".join(
             f"{number:4} {line}"
             for number, line in enumerate(text.splitlines(), offset + 1)
@@ -115,6 +118,18 @@ def test_generated_programs(first, tmp_path):
     # second one: where the table of objects is full, or nothing that was recorded held a
     # tuple (whose death is not seen) for a moment. Seen: 0 to 0.11 % on each Python.
     assert counts["renamed"] <= counts["objects"] // 200, counts
+
+
+@pytest.mark.parametrize("first", range(0, NESTED, BATCH))
+def test_nested_programs(first, tmp_path):
+    jobs = [f"nested:{seed}" for seed in range(first, first + BATCH)]
+    answers = perform(tmp_path, jobs)
+    why = explain(answers, tmp_path)
+    assert not why, why
+    counts = totals(answers)
+    assert counts["set"] > 200 * len(jobs) and counts["state"] > 1000 * len(jobs)
+    assert counts["change"] > 50 * len(jobs)
+    assert counts["moved"] == counts["unclear"] == counts["renamed"] == 0, counts
 
 
 @pytest.mark.parametrize("name", values_library.LIBRARY)

@@ -8,7 +8,9 @@ Slow and simple: lists of writes are tuples, instructions come from dis. It shar
   at an instruction that runs code while a write waits which that code could overwrite,
   at an instruction that may change in place what a write that waits has stored (or that
   write, if a region begins with it, is read off the stack there),
-  at a store that must be read off the stack, and where lists or regions grow too long;
+  at a store that must be read off the stack, at a call that changes what no name leads
+  to, at a store that binds anew what its line has changed, and where lists or regions
+  grow too long;
 - with EXTENDED_ARG a point lies at the first of them.
 
 Writes are tuples: (kind, slot or None, name or None).
@@ -18,76 +20,28 @@ from __future__ import annotations
 
 import dataclasses
 import dis
-import sys
 from types import CodeType
 
-OLD = sys.version_info < (3, 12)
-LIST_LIMIT, REGION_LIMIT = 64, 256
-UNWINDS = 65534
-ENDS = {
-    "RETURN_VALUE",
-    "RETURN_CONST",
-    "RAISE_VARARGS",
-    "RERAISE",
-    "JUMP_FORWARD",
-    "JUMP_BACKWARD",
-    "JUMP_BACKWARD_NO_INTERRUPT",
-    "INTERPRETER_EXIT",
-}
-UNMARKED = {"END_FOR", "END_SEND", "END_ASYNC_FOR", "RESUME", "POP_ITER"}
-NO_JUMP = {"END_ASYNC_FOR"}  # 3.14 lists it among the jumps; it is none
-RERAISES = {"RERAISE", "END_ASYNC_FOR", "CLEANUP_THROW"}
-CALLS = {
-    "PRECALL",
-    "CALL",
-    "CALL_KW",
-    "CALL_FUNCTION_EX",
-    "BINARY_OP",
-    "BINARY_SUBSCR",
-    "IMPORT_NAME",
-    "WITH_EXCEPT_START",
-    "BEFORE_WITH",
-    "BEFORE_ASYNC_WITH",
-    "LOAD_SPECIAL",
-    "FOR_ITER",
-    "SEND",
-}
-# No event can come from these: they run nothing, free nothing, cannot raise.
-QUIET = {
-    "EXTENDED_ARG",
-    "NOP",
-    "NOT_TAKEN",
-    "PUSH_NULL",
-    "PUSH_EXC_INFO",
-    "COPY",
-    "SWAP",
-    "LOAD_CONST",
-    "LOAD_SMALL_INT",
-    "LOAD_COMMON_CONSTANT",
-    "LOAD_ASSERTION_ERROR",
-    "LOAD_CLOSURE",
-    "LOAD_FAST_AND_CLEAR",
-    "LOAD_FAST_BORROW",
-    "LOAD_FAST_LOAD_FAST",
-    "LOAD_FAST_BORROW_LOAD_FAST_BORROW",
-    "COPY_FREE_VARS",
-    "KW_NAMES",
-    "JUMP_FORWARD",
-    "JUMP_BACKWARD_NO_INTERRUPT",
-}
-if not OLD:
-    QUIET.add("LOAD_FAST")
-VARIABLES = {"fast", "cell", "delete fast", "delete cell"}
-ATTRIBUTES = {"attribute", "delete attribute"}
-NAMES = {
-    "STORE_GLOBAL": "global",
-    "STORE_NAME": "name",
-    "DELETE_GLOBAL": "delete global",
-    "DELETE_NAME": "delete name",
-}
-
-Write = tuple[str, "int | None", "str | None"]
-State = tuple[tuple[Write, int], ...]
+from proof.plan_instructions import (
+    ATTRIBUTES,
+    CALLS,
+    ENDS,
+    LIST_LIMIT,
+    OLD,
+    REGION_LIMIT,
+    STORED_VALUES,
+    UNMARKED,
+    UNWINDS,
+    VARIABLES,
+    State,
+    Write,
+    depths,
+    loaded,
+    reraises,
+    stored,
+    target,
+)
+from proof.plan_points import Points
 
 
 @dataclasses.dataclass
@@ -110,121 +64,7 @@ class Plan:
     regions: dict[int, Region]
 
 
-WRITERS = set(
-    "add append appendleft clear discard extend extendleft insert pop popitem popleft "
-    "remove reverse rotate setdefault sort update".split()
-)
-
-
-READERS = set(
-    "bit_length capitalize center copy count decode difference encode endswith find "
-    "format get index intersection isalnum isalpha isdigit isdisjoint isidentifier "
-    "islower isnumeric isspace issubset issuperset isupper items join keys ljust lower "
-    "lstrip partition replace rfind rindex rjust rpartition rsplit rstrip split "
-    "splitlines startswith strip swapcase title translate union upper values zfill".split()
-)
-CHANGES = {
-    *("CALL", "CALL_KW", "CALL_FUNCTION_EX", "WITH_EXCEPT_START", "BEFORE_WITH"),
-    *("BEFORE_ASYNC_WITH", "LOAD_SPECIAL", "SEND", "STORE_SUBSCR", "STORE_SLICE"),
-    "DELETE_SUBSCR",
-}
-STORED_VALUES = {"fast", "cell", "global", "name", "attribute"}
-
-
-def reraises(i: dis.Instruction) -> bool:
-    return i.opname in RERAISES or (i.opname == "RAISE_VARARGS" and i.arg == 0)
-
-
-def is_subscript(i: dis.Instruction) -> bool:
-    return i.opname == "BINARY_SUBSCR" or (i.opname == "BINARY_OP" and i.arg == 26)
-
-
-def is_plain_load(i: dis.Instruction) -> bool:
-    """Pushes one item and does nothing else."""
-    if i.opname == "LOAD_GLOBAL":
-        return (i.arg or 0) & 1 == 0
-    return i.opname in {
-        *("LOAD_CONST", "LOAD_SMALL_INT", "LOAD_COMMON_CONSTANT", "LOAD_FAST"),
-        *("LOAD_FAST_CHECK", "LOAD_FAST_BORROW", "LOAD_DEREF", "LOAD_CLASSDEREF"),
-        "LOAD_NAME",
-    }
-
-
-def is_method(i: dis.Instruction) -> bool:
-    return i.opname == "LOAD_METHOD" or (
-        i.opname == "LOAD_ATTR" and not OLD and (i.arg or 0) & 1 == 1
-    )
-
-
-def stored(i: dis.Instruction) -> list[Write]:
-    """What one instruction writes, attributes and items left out."""
-    name, arg = i.opname, i.arg or 0
-    if name == "STORE_FAST" or name == "STORE_FAST_MAYBE_NULL":
-        return [("fast", arg, None)]
-    if name == "STORE_DEREF":
-        return [("cell", arg, None)]
-    if name == "DELETE_FAST":
-        return [("delete fast", arg, None)]
-    if name == "DELETE_DEREF":
-        return [("delete cell", arg, None)]
-    if name == "STORE_FAST_LOAD_FAST":
-        return [("fast", arg >> 4, None)]
-    if name == "STORE_FAST_STORE_FAST":
-        return [("fast", arg >> 4, None), ("fast", arg & 15, None)]
-    if name in NAMES:
-        return [(NAMES[name], None, i.argval)]
-    return []
-
-
-def loaded(i: dis.Instruction) -> list[int]:
-    name, arg = i.opname, i.arg or 0
-    if name in ("LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW"):
-        return [arg]
-    if name in ("LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"):
-        return [arg >> 4, arg & 15]
-    if name == "STORE_FAST_LOAD_FAST":
-        return [arg & 15]
-    return []
-
-
-def target(i: dis.Instruction) -> int | None:
-    if i.opcode in dis.hasjrel and i.opname not in NO_JUMP:
-        return int(i.argval)
-    return None
-
-
-def depths(
-    code: CodeType,
-    ins: list[dis.Instruction],
-    following: dict[int, list[int]],
-    handlers: dict[int, int],
-) -> dict[int, int]:
-    """The depth of the evaluation stack before each instruction."""
-    found: dict[int, int] = {}
-    at = {i.offset: i for i in ins}
-    # Up to 3.12 what RETURN_GENERATOR leaves for POP_TOP is not in its effect.
-    left = dis.stack_effect(dis.opmap["RETURN_GENERATOR"]) == 0
-    entry = int(left and code.co_flags & 0x2A0 != 0)
-    work = [(ins[0].offset, entry), *handlers.items()]
-    while work:
-        offset, depth = work.pop()
-        if offset in found:
-            continue
-        found[offset] = depth
-        i = at[offset]
-        jump = target(i)
-        arg = i.arg if i.opcode >= dis.HAVE_ARGUMENT else None
-        for y in following[offset]:
-            taken = None if jump is None else y == jump
-            try:
-                effect = dis.stack_effect(i.opcode, arg, jump=taken)
-            except ValueError:
-                effect = 0
-            work.append((y, depth + effect))
-    return found
-
-
-class Planner:
+class Planner(Points):
     def __init__(self, code: CodeType) -> None:
         self.code = code
         self.ins = [i for i in dis.get_instructions(code) if i.opname != "CACHE"]
@@ -312,22 +152,6 @@ class Planner:
             if line is not None:
                 known = line
 
-    def first_prefix(self, offset: int) -> int:
-        k = self.number[offset]
-        while k and self.ins[k - 1].opname == "EXTENDED_ARG":
-            k -= 1
-        return self.ins[k].offset
-
-    def previous(self, offset: int) -> dis.Instruction | None:
-        """The instruction before, if control can come from nowhere else."""
-        k = self.number[offset]
-        while True:
-            if k == 0 or self.ins[k].offset in self.jumps:
-                return None
-            k -= 1
-            if self.ins[k].opname != "EXTENDED_ARG":
-                return self.ins[k]
-
     def augmented(self, k: int) -> list[int]:
         """owner.name += value: the slot of the owner, if it is in a local to the end."""
         ins = [i for i in self.ins[:k] if i.opname != "EXTENDED_ARG"] + [self.ins[k]]
@@ -401,6 +225,10 @@ class Planner:
             elif i.opname in stack_kinds and not self.is_compilers(i):
                 name = i.argval if i.opname.endswith("ATTR") else None
                 self.before[self.first_prefix(o)] = (stack_kinds[i.opname], top, name)
+            if (unnamed := self.unnamed_call(o)) is not None:
+                point, called = unnamed
+                top = slots + depth[point]
+                self.before[self.first_prefix(point)] = ("stack call", top, called)
             if writes:
                 self.ops[o] = writes
 
@@ -413,35 +241,6 @@ class Planner:
             if previous is not None and previous.opname in loads:
                 if writes[0][0] != "attribute":
                     self.constant.add(o)
-
-    def called_method(self, x: int) -> str | None:
-        """The name of the method that the CALL at `x` calls, in straight code."""
-        i = self.at[x]
-        if i.opname not in ("CALL", "CALL_KW") or x not in self.depth:
-            return None
-        above = 0 if OLD else (i.arg or 0) + (i.opname == "CALL_KW")
-        wanted = self.depth[x] - above - 2
-        for k in range(self.number[x] - 1, -1, -1):
-            before = self.ins[k]
-            depth = self.depth.get(before.offset, -1)
-            if is_method(before) and depth - 1 == wanted:
-                return str(before.argval)
-            if depth >= 0 and depth <= wanted and before.opname != "EXTENDED_ARG":
-                return None
-        return None
-
-    def may_change(self, x: int) -> bool:
-        i = self.at[x]
-        if i.opname == "PRECALL":
-            x += 2 * (1 + self.caches(x))
-            i = self.at[x]
-        if i.opname == "BINARY_OP":
-            return 13 <= (i.arg or 0) <= 25
-        return i.opname in CHANGES and self.called_method(x) not in READERS
-
-    def caches(self, x: int) -> int:
-        k = self.number[x]
-        return (self.ins[k + 1].offset - x) // 2 - 1
 
     def stops_for_change(self, p: int, x: int, s: State) -> bool:
         """True when what a write that waits has stored may be changed here. Where the
@@ -468,89 +267,6 @@ class Planner:
             self.again = True
             del self.ops[store]
         return True
-
-    def let_go_changed(self) -> set[int]:
-        """Stores to a variable whose object a method of this line may have changed."""
-        points = set()
-        for number, i in enumerate(self.ins):
-            for kind, slot, _ in stored(i):
-                if kind not in VARIABLES:
-                    continue
-                line = self.line.get(i.offset)
-                for j in self.ins[max(0, number - 256) : number][::-1]:
-                    if self.line.get(j.offset) not in (None, line):
-                        break
-                    method = j.opname == "LOAD_METHOD" or (
-                        j.opname == "LOAD_ATTR" and not OLD and (j.arg or 0) & 1
-                    )
-                    if not method or j.argval not in WRITERS:
-                        continue
-                    owner = self.previous(j.offset)
-                    while owner is not None:
-                        if is_subscript(owner):
-                            key = self.previous(owner.offset)
-                            if key is None or not is_plain_load(key):
-                                owner = None
-                                break
-                            owner = key
-                        elif owner.opname != "LOAD_ATTR" or is_method(owner):
-                            break
-                        owner = self.previous(owner.offset)
-                    if owner is None:
-                        continue
-                    cell = owner.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF")
-                    held = [owner.arg] if cell else loaded(owner)[-1:]
-                    if held == [slot]:
-                        points.add(self.first_prefix(i.offset))
-        return points
-
-    def rebound(self) -> set[int]:
-        """Stores of a statement that follows one of its line which has loaded the same
-        variable or attribute and then changed something."""
-        points = set()
-        for number, i in enumerate(self.ins):
-            writes = self.ops.get(i.offset, [])
-            if not writes or i.offset not in self.depth or self.cleans_up(number):
-                continue
-            kind, _, name = writes[0]
-            slots = {slot for _, slot, _ in writes if slot is not None}
-            taken = {"attribute": 2, "delete attribute": 1}.get(
-                kind, 0 if kind.startswith("delete") else len(writes)
-            )
-            base = self.depth[i.offset] - taken
-            ended = changed = False
-            for j in self.ins[max(0, number - 255) : number][::-1]:
-                if self.line.get(j.offset) not in (None, self.line.get(i.offset)):
-                    break
-                changed |= ended and self.may_change(j.offset)
-                if kind in ATTRIBUTES:
-                    loads = j.opname == "LOAD_ATTR" and not is_method(j)
-                    loads = loads and j.argval == name
-                elif not slots:
-                    loads = j.opname in ("LOAD_GLOBAL", "LOAD_NAME")
-                    loads = loads and j.argval == name
-                elif j.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF"):
-                    loads = j.arg in slots
-                else:
-                    loads = not slots.isdisjoint(loaded(j))
-                if changed and loads:
-                    points.add(self.first_prefix(i.offset))
-                    break
-                between = j.opname == "STORE_FAST_LOAD_FAST"
-                ended |= self.depth.get(j.offset, base + 1 + between) - between <= base
-        return points
-
-    def cleans_up(self, number: int) -> bool:
-        """The end of `except E as e` and of a comprehension."""
-        i = self.ins[number]
-        if i.offset in self.restoring:
-            return True
-        around = {"STORE_FAST": number + 1, "DELETE_FAST": number - 1}.get(i.opname)
-        if around is None or not 0 <= around < len(self.ins):
-            return False
-        other = self.ins[around]
-        pair = {i.opname, other.opname} == {"STORE_FAST", "DELETE_FAST"}
-        return pair and other.arg == i.arg
 
     def must_stop(self, x: int, s: State) -> bool:
         """True when the writes that wait must be told before this instruction."""

@@ -1,8 +1,9 @@
 """Generated programs by the thousand, on each Python, in pieces.
 
-    values_soak.py FOLDER VERSION... [--programs N] [--jobs N] [--before COMMAND]
+    values_soak.py FOLDER VERSION... [--programs N] [--nested N] [--jobs N]
+                   [--before COMMAND]
 
-Each piece is 50 programs in a process of its own (values_worker.py), on the Python of
+Those of values_programs.py, and those of values_nested.py. Each piece is 50 programs in a process of its own (values_worker.py), on the Python of
 .venvs/VERSION. Its answers are kept in FOLDER/BUILD/VERSION/, where BUILD is the hash of
 that Python's recorder and of what compares: so it goes on where it was stopped, and what
 one build has passed does not count for another. Truths are kept in FOLDER/truths, for the
@@ -37,11 +38,11 @@ def build_of(version):
     return digest.hexdigest()[:12]
 
 
-def perform(folder, kept, version, first, before):
+def perform(folder, kept, version, kind, first, before):
     """Runs one piece; leaves its answers."""
-    work = folder / "work" / f"{version}-{first}"
+    work = folder / "work" / f"{version}-{kind}-{first}"
     work.mkdir(parents=True, exist_ok=True)
-    jobs = [f"seed:{seed}" for seed in range(first, first + PIECE)]
+    jobs = [f"{kind}:{seed}" for seed in range(first, first + PIECE)]
     done = subprocess.run(
         [
             *before,
@@ -83,26 +84,27 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("versions", nargs="+")
     parser.add_argument("--programs", type=int, default=20_000)
+    parser.add_argument("--nested", type=int, default=4000)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--before", default="")
     options = parser.parse_args()
     folder = options.folder.resolve()
     builds = {version: build_of(version) for version in options.versions}
 
-    def place(version, first):
-        return folder / builds[version] / version / f"{first}.json"
+    def place(version, kind, first):
+        return folder / builds[version] / version / f"{kind}-{first}.json"
 
     wanted = [
-        (version, first)
-        for first in range(0, options.programs, PIECE)
+        (version, kind, first)
+        for kind, count in (("nested", options.nested), ("seed", options.programs))
+        for first in range(0, count, PIECE)
         for version in options.versions
     ]
 
     def take(piece):
-        version, first = piece
-        kept = place(version, first)
+        kept = place(*piece)
         if not kept.exists() and not (folder / "stop").exists():
-            perform(folder, kept, version, first, shlex.split(options.before))
+            perform(folder, kept, *piece, shlex.split(options.before))
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for done, _ in enumerate(pool.map(take, wanted), 1):
@@ -112,14 +114,15 @@ def main():
     for version in options.versions:
         sums: collections.Counter[str] = collections.Counter()
         differ: list[tuple[str, str]] = []
-        for _, first in (piece for piece in wanted if piece[0] == version):
-            if place(version, first).exists():
-                sum_up(place(version, first), sums, differ)
-        missing += options.programs - sums["programs"]
+        for piece in (piece for piece in wanted if piece[0] == version):
+            if place(*piece).exists():
+                sum_up(place(*piece), sums, differ)
+        programs = options.programs + options.nested
+        missing += programs - sums["programs"]
         wrong += len(differ)
         print(
             f"{version}, build {builds[version]}: {sums['programs']} of"
-            f" {options.programs} programs, {len(differ)} differ, {dict(sums)}"
+            f" {programs} programs, {len(differ)} differ, {dict(sums)}"
         )
         for job, why in differ:
             print(f"    {job}: {why}")
