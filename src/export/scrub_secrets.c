@@ -74,7 +74,7 @@ film_secrets_is_name(const film_secrets *secrets, film_text name)
         return false;
     }
     if (secrets->options->name_count == 0 && secrets->options->pattern_count == 0) {
-        return film_redact_is_secret_name(name.data, name.length);
+        return film_redact_is_secret_name(NULL, name.data, name.length);
     }
     if (name.length >= sizeof(text)) {
         name.length = sizeof(text) - 1;

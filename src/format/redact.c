@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
+
 static const char *const deny_list[] = {
     "password",   "passwd",     "passphrase",    "secret",     "token",
     "api_key",    "apikey",     "authorization", "credential", "private_key",
@@ -34,11 +36,43 @@ matches_at(const char *name, size_t length, const char *word)
 }
 
 bool
-film_redact_is_secret_name(const char *name, size_t length)
+film_redaction_add(film_redaction *redaction, const char *word)
+{
+    size_t length = strlen(word);
+    char *copy = film_alloc(length + 1);
+    char **words =
+        film_realloc(redaction->words, (redaction->word_count + 1) * sizeof(*words));
+
+    if (words != NULL) {
+        redaction->words = words;
+    }
+    if (copy == NULL || words == NULL) {
+        film_free(copy);
+        return false;
+    }
+    for (size_t i = 0; i < length; i++) {
+        copy[i] = folded(word[i]);
+    }
+    words[redaction->word_count++] = copy;
+    return true;
+}
+
+void
+film_redaction_reset(film_redaction *redaction)
+{
+    for (size_t i = 0; i < redaction->word_count; i++) {
+        film_free(redaction->words[i]);
+    }
+    film_free(redaction->words);
+    *redaction = (film_redaction){0};
+}
+
+static bool
+has_word(const char *name, size_t length, const char *const *words, size_t count)
 {
     for (size_t at = 0; at < length; at++) {
-        for (size_t i = 0; i < sizeof(deny_list) / sizeof(deny_list[0]); i++) {
-            if (matches_at(name + at, length - at, deny_list[i])) {
+        for (size_t i = 0; i < count; i++) {
+            if (matches_at(name + at, length - at, words[i])) {
                 return true;
             }
         }
@@ -47,10 +81,30 @@ film_redact_is_secret_name(const char *name, size_t length)
 }
 
 static bool
+list_counts(const film_redaction *redaction)
+{
+    return redaction == NULL || !redaction->without_list;
+}
+
+bool
+film_redact_is_secret_name(const film_redaction *redaction, const char *name,
+                           size_t length)
+{
+    if (list_counts(redaction) &&
+        has_word(name, length, deny_list, sizeof(deny_list) / sizeof(deny_list[0]))) {
+        return true;
+    }
+    return redaction != NULL &&
+           has_word(name, length, (const char *const *)redaction->words,
+                    redaction->word_count);
+}
+
+/* Of names beyond ASCII every byte is part of a word. */
+static bool
 is_word(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '_' || c == '-';
+           c == '_' || c == '-' || ((unsigned char)c & 0x80) != 0;
 }
 
 static bool
@@ -130,15 +184,16 @@ url_credentials_end(const char *text, size_t length, size_t at)
 }
 
 bool
-film_redact_text(const char *text, size_t length, film_buffer *out)
+film_redact_text(const film_redaction *redaction, const char *text, size_t length,
+                 film_buffer *out)
 {
-    bool found = false;
+    bool found = false, urls = list_counts(redaction);
     size_t at = 0;
 
     while (at < length) {
         size_t start = at, value;
         if (!is_word(text[at])) {
-            size_t end = length - at >= 3 && memcmp(text + at, "://", 3) == 0
+            size_t end = urls && length - at >= 3 && memcmp(text + at, "://", 3) == 0
                              ? url_credentials_end(text, length, at + 3)
                              : 0;
             if (end != 0) {
@@ -154,7 +209,7 @@ film_redact_text(const char *text, size_t length, film_buffer *out)
             at++;
         }
         film_buffer_append(out, text + start, at - start);
-        if (!film_redact_is_secret_name(text + start, at - start)) {
+        if (!film_redact_is_secret_name(redaction, text + start, at - start)) {
             continue;
         }
         value = skip_to_value(text, length, at);

@@ -1,4 +1,5 @@
-/* redact.h: the deny list of the value layer: names whose values are never kept.
+/* redact.h: the deny list of the value layer: names whose values are never kept. It is
+ * the built-in one, unless a film_redaction says more, less or something else.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_REDACT_H
 #define FILMSTRIP_REDACT_H
@@ -11,15 +12,32 @@
 /* What stands in a recording for a value that was taken out. */
 #define FILM_REDACTED "[redacted]"
 
-/* True if a variable, key or attribute of this name holds a secret: one of the deny
- * list's words is part of it, whatever the case, `-` and `_` counting alike. */
+/* What counts as secret. Valid when zeroed: the built-in list and nothing else. */
+typedef struct film_redaction {
+    char **words; /* owned, as are the words: these count too */
+    size_t word_count;
+    bool without_list; /* the built-in list, and passwords in URLs, do not count */
+} film_redaction;
+
+/* Adds a copy of a word that is not empty; false when memory is out. */
 bool
-film_redact_is_secret_name(const char *name, size_t length);
+film_redaction_add(film_redaction *redaction, const char *word);
+
+void
+film_redaction_reset(film_redaction *redaction);
+
+/* True if a variable, key or attribute of this name holds a secret: one of the deny
+ * list's words is part of it, whatever the case (of a to z), `-` and `_` counting
+ * alike. `redaction` may be NULL: the built-in list. */
+bool
+film_redact_is_secret_name(const film_redaction *redaction, const char *name,
+                           size_t length);
 
 /* Copies `text` to `out` with the value behind each secret name taken out: in
  * `password=hunter2`, `"token": "abc"`, `Authorization: Bearer abc`,
  * `https://user:pass@host`. True if anything was. */
 bool
-film_redact_text(const char *text, size_t length, film_buffer *out);
+film_redact_text(const film_redaction *redaction, const char *text, size_t length,
+                 film_buffer *out);
 
 #endif

@@ -231,7 +231,8 @@ film_message_token(PyObject *value, uint8_t *to)
     }
     used = film_text_copy(value, scalars.text, scalars.text_bytes + SECRET_BYTES, &cut);
     film_buffer_clear(redacted);
-    if (!film_redact_text(scalars.text, used, redacted)) {
+    if (!film_redact_text(&film_the_session.options.redaction, scalars.text, used,
+                          redacted)) {
         return str_token(value, to);
     }
     if (redacted->failed ||

@@ -66,7 +66,8 @@ text_is_secret(PyObject *name)
     char text[NAME_BYTES + 1];
     size_t length = film_text_copy(name, text, NAME_BYTES, NULL);
 
-    return film_redact_is_secret_name(text, length);
+    return film_redact_is_secret_name(&film_the_session.options.redaction, text,
+                                      length);
 }
 
 /* The place of a name in the cache, filled in; NULL: it has no hash yet. */

@@ -77,6 +77,23 @@ add_strings(PyObject *iterable, film_string_list *list, add_function add)
     return added;
 }
 
+/* The same for words of secret names. */
+static bool
+add_secret_words(PyObject *iterable, film_redaction *redaction)
+{
+    film_string_list words = {0};
+    bool added = add_strings(iterable, &words, film_string_list_add);
+
+    for (size_t index = 0; added && index < words.count; index++) {
+        added = film_redaction_add(redaction, words.items[index]);
+        if (!added) {
+            PyErr_NoMemory();
+        }
+    }
+    film_string_list_reset(&words);
+    return added;
+}
+
 /* Adds the pairs of a dict as text, key, value, key, value; false with an exception. */
 static bool
 add_meta(PyObject *meta, film_string_list *list)
@@ -138,20 +155,43 @@ check_numbers(long long ring, long long tick_ns, long level, unsigned int values
     return true;
 }
 
+/* What start was given by name; borrowed, NULL: not given. */
+typedef struct given_texts {
+    PyObject *path, *targets, *excludes, *stdlib_dirs, *site_dirs, *own_dir, *home;
+    PyObject *meta, *redact_words;
+} given_texts;
+
+/* Copies them; false with an exception. */
+static bool
+take_texts(const given_texts *given, film_session_options *options)
+{
+    film_targets *targets = &options->targets;
+
+    return copy_string(given->path, &options->path) &&
+           add_strings(given->targets, &targets->targets, film_targets_add_name) &&
+           add_strings(given->excludes, &targets->excludes, film_targets_add_name) &&
+           add_strings(given->stdlib_dirs, &targets->stdlib_dirs,
+                       film_string_list_add) &&
+           add_strings(given->site_dirs, &targets->site_dirs, film_string_list_add) &&
+           add_secret_words(given->redact_words, &options->redaction) &&
+           add_meta(given->meta, &options->meta) &&
+           (given->own_dir == NULL || copy_string(given->own_dir, &targets->own_dir)) &&
+           (given->home == NULL || copy_string(given->home, &options->home));
+}
+
 static PyObject *
 recorder_start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
 {
     static const char *const names[] = {
-        "path",        "replace",    "targets", "excludes", "all",        "c_calls",
-        "exceptions",  "ring",       "tick_ns", "level",    "children",   "meta",
-        "stdlib_dirs", "site_dirs",  "own_dir", "home",     "line_times", "text_bytes",
-        "items",       "item_depth", "callers", "values",   NULL,
+        "path",     "replace",    "targets",     "excludes",     "all",
+        "c_calls",  "exceptions", "ring",        "tick_ns",      "level",
+        "children", "meta",       "stdlib_dirs", "site_dirs",    "own_dir",
+        "home",     "line_times", "text_bytes",  "items",        "item_depth",
+        "callers",  "values",     "redact",      "redact_words", NULL,
     };
     film_session_options options = {0};
-    film_targets *targets = &options.targets;
-    PyObject *path, *target_names = NULL, *excludes = NULL, *meta = NULL;
-    PyObject *stdlib_dirs = NULL, *site_dirs = NULL, *own_dir = NULL, *home = NULL;
-    int replace = 0, all = 0, c_calls = 0, exceptions = 1, children = 1;
+    given_texts given = {0};
+    int replace = 0, all = 0, c_calls = 0, exceptions = 1, children = 1, redact = 1;
     long long ring = 0, tick_ns = 16;
     long level = 0;
     int line_times = 0;
@@ -160,10 +200,12 @@ recorder_start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
     unsigned int values = 0;
 
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "U|$pOOpppLLlpOOOUUpIIIpI:start", KEYWORDS(names), &path,
-            &replace, &target_names, &excludes, &all, &c_calls, &exceptions, &ring,
-            &tick_ns, &level, &children, &meta, &stdlib_dirs, &site_dirs, &own_dir,
-            &home, &line_times, &text_bytes, &items, &item_depth, &callers, &values) ||
+            args, kwargs, "U|$pOOpppLLlpOOOUUpIIIpIpO:start", KEYWORDS(names),
+            &given.path, &replace, &given.targets, &given.excludes, &all, &c_calls,
+            &exceptions, &ring, &tick_ns, &level, &children, &given.meta,
+            &given.stdlib_dirs, &given.site_dirs, &given.own_dir, &given.home,
+            &line_times, &text_bytes, &items, &item_depth, &callers, &values, &redact,
+            &given.redact_words) ||
         !check_numbers(ring, tick_ns, level, values)) {
         return NULL;
     }
@@ -180,15 +222,9 @@ recorder_start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
     options.items = items;
     options.item_depth = item_depth;
     options.values = values;
-    targets->all = all != 0;
-    if (!copy_string(path, &options.path) ||
-        !add_strings(target_names, &targets->targets, film_targets_add_name) ||
-        !add_strings(excludes, &targets->excludes, film_targets_add_name) ||
-        !add_strings(stdlib_dirs, &targets->stdlib_dirs, film_string_list_add) ||
-        !add_strings(site_dirs, &targets->site_dirs, film_string_list_add) ||
-        !add_meta(meta, &options.meta) ||
-        (own_dir != NULL && !copy_string(own_dir, &targets->own_dir)) ||
-        (home != NULL && !copy_string(home, &options.home))) {
+    options.redaction.without_list = redact == 0;
+    options.targets.all = all != 0;
+    if (!take_texts(&given, &options)) {
         film_session_options_reset(&options);
         return NULL;
     }

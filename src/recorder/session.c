@@ -46,6 +46,7 @@ film_session_options_reset(film_session_options *options)
     free(options->path);
     free(options->home);
     film_targets_reset(&options->targets);
+    film_redaction_reset(&options->redaction);
     film_string_list_reset(&options->meta);
     *options = (film_session_options){0};
 }
@@ -164,6 +165,7 @@ open_writer(const char *path, bool replace, film_error *error)
         .tick_ns = session->options.tick_ns,
         .python_version = PY_VERSION_HEX,
         .level = session->options.level,
+        .redaction = &session->options.redaction,
     };
     film_writer *writer = NULL;
     film_status status = film_writer_open(&options, &writer, error);

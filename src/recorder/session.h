@@ -17,6 +17,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "format/redact.h"
 #include "recorder/targets.h"
 #include "writer/writer.h"
 
@@ -34,11 +35,12 @@ typedef struct film_session_options {
     uint32_t level;  /* film_level */
     bool line_times; /* a clock reading for each line */
     uint32_t text_bytes, items,
-        item_depth;        /* how much of a value is kept; 0: default */
-    uint32_t values;       /* film_values_scope */
-    char *home;            /* owned; shortened to ~ in file names, may be NULL */
-    film_targets targets;  /* owned */
-    film_string_list meta; /* owned: key, value, key, value ... */
+        item_depth;           /* how much of a value is kept; 0: default */
+    uint32_t values;          /* film_values_scope */
+    char *home;               /* owned; shortened to ~ in file names, may be NULL */
+    film_targets targets;     /* owned */
+    film_redaction redaction; /* owned */
+    film_string_list meta;    /* owned: key, value, key, value ... */
 } film_session_options;
 
 #define FILM_TOKEN_OFF UINT64_MAX

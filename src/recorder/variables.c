@@ -50,7 +50,9 @@ static bool
 is_secret(PyObject *name)
 {
     char *text = name == NULL ? NULL : film_text_new(name, false);
-    bool secret = text != NULL && film_redact_is_secret_name(text, strlen(text));
+    bool secret =
+        text != NULL && film_redact_is_secret_name(&film_the_session.options.redaction,
+                                                   text, strlen(text));
 
     free(text);
     return secret;

@@ -216,7 +216,7 @@ film_writer_value(film_writer *writer, uint32_t type_string, const char *text,
         flags |= FILM_VALUE_CUT;
     }
     film_buffer_clear(&writer->redacted);
-    if (film_redact_text(text, length, &writer->redacted)) {
+    if (film_redact_text(writer->redaction, text, length, &writer->redacted)) {
         flags |= FILM_VALUE_REDACTED;
     }
     if (writer->redacted.failed) {
@@ -327,7 +327,7 @@ static const char *
 without_secrets(film_writer *writer, const char *text)
 {
     film_buffer_clear(&writer->redacted);
-    film_redact_text(text, strlen(text), &writer->redacted);
+    film_redact_text(writer->redaction, text, strlen(text), &writer->redacted);
     film_buffer_put_byte(&writer->redacted, 0);
     return writer->redacted.failed ? FILM_REDACTED
                                    : (const char *)writer->redacted.data;

@@ -159,6 +159,7 @@ film_writer_open(const film_writer_options *options, film_writer **out,
         return film_fail(error, FILM_NO_MEMORY, "out of memory");
     }
     writer->sink.file = -1;
+    writer->redaction = options->redaction;
     status = fill_superblock(writer, options, error);
     if (status == FILM_OK) {
         status =

@@ -18,6 +18,7 @@
 #include <filmstrip/status.h>
 
 #include "base/clock.h"
+#include "format/redact.h"
 #include "format/value_record.h"
 
 typedef struct film_writer film_writer;
@@ -31,6 +32,7 @@ typedef struct film_writer_options {
     uint32_t tick_ns;        /* 16 by default, 1 for the finest; 0 means 16 */
     uint32_t python_version; /* PY_VERSION_HEX */
     uint32_t level;          /* 0 calls, 1 lines, 2 values */
+    const film_redaction *redaction; /* borrowed until close; NULL: the built-in list */
 } film_writer_options;
 
 /* What a code object was, told once. All pointers are borrowed for the call. */

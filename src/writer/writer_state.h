@@ -148,6 +148,7 @@ struct film_writer {
     uint32_t string_count, code_count;
     bool ends_with_process; /* meta said ended = "exit" */
     film_buffer scratch, redacted;
+    const film_redaction *redaction; /* borrowed; NULL: the built-in list */
     _Atomic(uint64_t *) code_hashes[FILM_CODE_BLOCKS];
 
     /* the sealing side's */

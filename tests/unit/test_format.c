@@ -6,6 +6,7 @@
 
 #include <filmstrip/filmstrip.h>
 
+#include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/intern.h"
 #include "format/chunk.h"
@@ -166,10 +167,11 @@ TEST(time_never_jumps_and_stays_near_the_clock)
 }
 
 static void
-check_redacted(const char *text, const char *expected)
+check_redacted_by(const film_redaction *redaction, const char *text,
+                  const char *expected)
 {
     film_buffer out = {0};
-    bool found = film_redact_text(text, strlen(text), &out);
+    bool found = film_redact_text(redaction, text, strlen(text), &out);
 
     film_buffer_put_byte(&out, 0);
     if (strcmp((const char *)out.data, expected) != 0) {
@@ -179,6 +181,12 @@ check_redacted(const char *text, const char *expected)
     }
     CHECK(found == (strcmp(text, expected) != 0));
     film_buffer_reset(&out);
+}
+
+static void
+check_redacted(const char *text, const char *expected)
+{
+    check_redacted_by(NULL, text, expected);
 }
 
 TEST(secrets_are_taken_out_of_texts)
@@ -193,9 +201,63 @@ TEST(secrets_are_taken_out_of_texts)
     check_redacted("X-Api-Key = \"a\\\"b\" end", "X-Api-Key = [redacted] end");
     check_redacted("the token is missing", "the token is missing");
     check_redacted("token=", "token=");
-    CHECK(film_redact_is_secret_name("Client_Secret", 13));
-    CHECK(film_redact_is_secret_name("x-api-key", 9));
-    CHECK(!film_redact_is_secret_name("loss", 4));
+    CHECK(film_redact_is_secret_name(NULL, "Client_Secret", 13));
+    CHECK(film_redact_is_secret_name(NULL, "x-api-key", 9));
+    CHECK(!film_redact_is_secret_name(NULL, "loss", 4));
+}
+
+TEST(the_deny_list_is_extended)
+{
+    film_redaction redaction = {0};
+
+    check_redacted_by(&redaction, "token=abc ssn=123", "token=[redacted] ssn=123");
+    CHECK(film_redaction_add(&redaction, "SSN"));
+    CHECK(film_redaction_add(&redaction, "card-no"));
+    CHECK(film_redaction_add(&redaction, "\xd1\x81\xd1\x87\xd1\x91\xd1\x82"));
+    check_redacted_by(&redaction, "token=abc ssn=123",
+                      "token=[redacted] ssn=[redacted]");
+    check_redacted_by(&redaction, "{'Card_No': '12 34'}", "{'Card_No': [redacted]}");
+    check_redacted_by(&redaction, "\xd1\x81\xd1\x87\xd1\x91\xd1\x82=12",
+                      "\xd1\x81\xd1\x87\xd1\x91\xd1\x82=[redacted]");
+    check_redacted_by(&redaction, "https://bob:pw@host/x", "https://[redacted]@host/x");
+    CHECK(film_redact_is_secret_name(&redaction, "my_ssn_2", 8));
+    CHECK(film_redact_is_secret_name(&redaction, "CARD_NO", 7));
+    CHECK(film_redact_is_secret_name(&redaction, "password", 8));
+    CHECK(!film_redact_is_secret_name(&redaction, "ss", 2));
+    CHECK(!film_redact_is_secret_name(NULL, "my_ssn_2", 8));
+    film_redaction_reset(&redaction);
+    CHECK(!film_redact_is_secret_name(&redaction, "my_ssn_2", 8));
+    CHECK(film_redact_is_secret_name(&redaction, "password", 8));
+}
+
+TEST(the_deny_list_is_turned_off)
+{
+    film_redaction redaction = {.without_list = true};
+    const char *text = "password=hunter2 ssn=123 at https://bob:pw@host/x";
+
+    check_redacted_by(&redaction, text, text);
+    CHECK(!film_redact_is_secret_name(&redaction, "password", 8));
+    CHECK(film_redaction_add(&redaction, "ssn"));
+    check_redacted_by(&redaction, text,
+                      "password=hunter2 ssn=[redacted] at https://bob:pw@host/x");
+    CHECK(!film_redact_is_secret_name(&redaction, "password", 8));
+    CHECK(film_redact_is_secret_name(&redaction, "ssn", 3));
+    film_redaction_reset(&redaction);
+}
+
+TEST(a_word_without_memory_is_told)
+{
+    film_redaction redaction = {0};
+
+    for (uint64_t n = 1; n <= 2; n++) {
+        film_alloc_fail_at(n);
+        CHECK(!film_redaction_add(&redaction, "ssn"));
+        film_alloc_fail_never();
+        CHECK(!film_redact_is_secret_name(&redaction, "ssn", 3));
+    }
+    CHECK(film_redaction_add(&redaction, "ssn"));
+    CHECK(film_redact_is_secret_name(&redaction, "ssn", 3));
+    film_redaction_reset(&redaction);
 }
 
 TEST(interned_texts_keep_their_ids)
@@ -258,6 +320,9 @@ main(int argc, char **argv)
         TEST_ENTRY(chunk_headers_are_checked),
         TEST_ENTRY(time_never_jumps_and_stays_near_the_clock),
         TEST_ENTRY(secrets_are_taken_out_of_texts),
+        TEST_ENTRY(the_deny_list_is_extended),
+        TEST_ENTRY(the_deny_list_is_turned_off),
+        TEST_ENTRY(a_word_without_memory_is_told),
         TEST_ENTRY(interned_texts_keep_their_ids),
         TEST_ENTRY(packed_bytes_unpack_only_as_declared),
         TEST_ENTRY(every_kind_has_a_name),
