@@ -58,6 +58,9 @@ def _make_options(
     c_calls: bool = False,
     exceptions: bool = True,
     line_times: bool = False,
+    text_bytes: int | None = None,
+    items: int | None = None,
+    item_depth: int | None = None,
     ring: int | str = 0,
     tick_ns: int = 16,
     children: bool = True,
@@ -76,6 +79,9 @@ def _make_options(
     options.c_calls = c_calls
     options.exceptions = exceptions
     options.line_times = line_times
+    options.text_bytes = _options.check_count(text_bytes, "text_bytes")
+    options.items = _options.check_count(items, "items")
+    options.item_depth = _options.check_count(item_depth, "item_depth")
     options.ring = _options.check_ring(
         _options.parse_size(ring) if isinstance(ring, str) else ring
     )
@@ -223,6 +229,9 @@ def record(
     c_calls: bool = False,
     exceptions: bool = True,
     line_times: bool = False,
+    text_bytes: int | None = None,
+    items: int | None = None,
+    item_depth: int | None = None,
     ring: int | str = 0,
     tick_ns: int = 16,
     children: bool = True,
@@ -243,6 +252,8 @@ def record(
     values: of that level, "locals" (variables, arguments and returns), "attributes"
         (those too) or "all" (items, contents and changes in place too).
     line_times: a time for each line, not only for calls and returns.
+    text_bytes, items, item_depth: how much of a value is kept: so many bytes of a text
+        (256), items of a container or object (32), containers within one another (3).
     c_calls: calls of C functions too. exceptions: raised and handled ones.
     ring: keep only the end of the run, in so many bytes (or "64M").
     tick_ns: resolution of the clock.
@@ -260,6 +271,9 @@ def record(
             c_calls=c_calls,
             exceptions=exceptions,
             line_times=line_times,
+            text_bytes=text_bytes,
+            items=items,
+            item_depth=item_depth,
             ring=ring,
             tick_ns=tick_ns,
             children=children,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 LEVELS = ("calls", "lines", "values")
 VALUES = ("all", "attributes", "locals")  # which stores level values tells
+MOST_COUNT = 65536  # of text_bytes, items and item_depth
 SWITCH = "FILMSTRIP"  # set and not "0": the .pth line starts a recording
 CARRIER = "FILMSTRIP_OPTIONS"  # Options.encode(), from `run` or from a recorded parent
 
@@ -117,6 +118,22 @@ def parse_values(values: str) -> int:
     if values not in VALUES:
         raise ValueError(f"{values!r} is none of locals, attributes, all")
     return VALUES.index(values)
+
+
+def check_count(count: "int | None", name: str) -> int:
+    """How much of a value is kept; 0 and None are the recorder's default."""
+    wrong = f"{name} is a number from 1 to {MOST_COUNT}, not {count!r}"
+    if count is not None and not isinstance(count, int):
+        raise TypeError(wrong)
+    if count and not 1 <= count <= MOST_COUNT:
+        raise ValueError(wrong)
+    return count or 0
+
+
+def parse_count(text: str, name: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) == 0:
+        raise ValueError(f"{name} is a number from 1 to {MOST_COUNT}, not {text!r}")
+    return check_count(int(text), name)
 
 
 def resolve_target(target: str) -> str:

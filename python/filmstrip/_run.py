@@ -20,6 +20,7 @@ from filmstrip._options import (
     check_ring,
     default_stem,
     free_path,
+    parse_count,
     parse_level,
     parse_size,
     parse_values,
@@ -88,12 +89,6 @@ def parse_tick(text: str) -> int:
     return int(text)
 
 
-def parse_count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 65536:
-        raise ValueError(f"{text!r} is no such number; give 1 to 65536")
-    return int(text)
-
-
 def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
     """Splits the words into run's options and the words that name the program and its
     arguments. UsageError says what is wrong."""
@@ -131,7 +126,7 @@ def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
 
     def set_count(name: str) -> Callable[[str], None]:
         def set_one(text: str) -> None:
-            setattr(options, name, parse_count(text))
+            setattr(options, name, parse_count(text, "--" + name.replace("_", "-")))
 
         return set_one
 

@@ -191,9 +191,47 @@ def test_forked_inside_the_block(runner, dump):
         assert calls == ["__main__.f"]
 
 
+def test_how_much_of_a_value_is_kept(runner, dump):
+    check(
+        runner,
+        """
+        import filmstrip
+
+        def f():
+            text = "".join("x" for _ in range(1000))
+            row = list(range(100))
+            deep = [[[[[5]]]]]
+
+        limits = {"text_bytes": 64, "items": 4, "item_depth": 2}
+        nothing = dict.fromkeys(limits)
+        zero = dict.fromkeys(limits, 0)
+        most = dict.fromkeys(limits, 65536)
+        for name, given in {"plain": {}, "nothing": nothing, "zero": zero,
+                            "less": limits, "most": most}.items():
+            with filmstrip.record(f"{name}.film", **given):
+                f()
+        """,
+    )
+
+    def told(name):
+        events = dump(runner.folder / f"{name}.film")
+        sets = {e["name"]: e["value"] for e in events if e["kind"] == "set"}
+        return (
+            sets["text"]["text"].count("x"),
+            len(sets["row"]["items"]),
+            sets["deep"]["text"],
+        )
+
+    assert told("plain") == told("nothing") == told("zero")
+    assert told("plain") == (256, 32, "[[[[...]]]]")
+    assert told("less") == (64, 4, "[[[...]]]")
+    assert told("most") == (1000, 100, "[[[[[5]]]]]")
+
+
 @pytest.mark.parametrize(
     "arguments",
-    ["level='x'", "ring='soon'", "'no/such/x.film'"],
+    ["level='x'", "ring='soon'", "'no/such/x.film'"]
+    + [f"{n}={c}" for n in ("text_bytes", "items", "item_depth") for c in (-1, 65537)],
 )
 def test_bad_options_raise(runner, arguments):
     check(
@@ -210,6 +248,23 @@ def test_bad_options_raise(runner, arguments):
         """,
     )
     assert not list(runner.folder.glob("*.film"))
+
+
+@pytest.mark.parametrize("name", ["text_bytes", "items", "item_depth"])
+def test_a_limit_is_a_number(runner, name):
+    check(
+        runner,
+        f"""
+        import filmstrip
+        for wrong in ("64", 2.5):
+            try:
+                filmstrip.start("x.film", {name}=wrong)
+            except TypeError as error:
+                assert "{name} is a number from 1 to 65536" in str(error)
+            else:
+                raise AssertionError
+        """,
+    )
 
 
 def test_open(runner):

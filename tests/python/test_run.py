@@ -285,6 +285,9 @@ def test_never_through_a_link(runner):
         (["-o", "no/such/folder/x.film", "program.py"], "no such folder"),
         (["-o", ".", "program.py"], "folder"),
         (["--torch", "program.py"], "later version"),
+        (["--items", "0", "program.py"], "--items is a number from 1 to 65536"),
+        (["--item-depth", "x", "program.py"], "--item-depth"),
+        (["--text-bytes", "65537", "program.py"], "--text-bytes"),
     ],
 )
 def test_bad_input_is_one_sentence(runner, arguments, word):
