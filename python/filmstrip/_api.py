@@ -61,6 +61,8 @@ def _make_options(
     text_bytes: int | None = None,
     items: int | None = None,
     item_depth: int | None = None,
+    redact: bool = True,
+    redact_words: str | Iterable[str] = (),
     ring: int | str = 0,
     tick_ns: int = 16,
     children: bool = True,
@@ -82,6 +84,9 @@ def _make_options(
     options.text_bytes = _options.check_count(text_bytes, "text_bytes")
     options.items = _options.check_count(items, "items")
     options.item_depth = _options.check_count(item_depth, "item_depth")
+    options.redact, options.redact_words = _options.check_redaction(
+        redact, redact_words
+    )
     options.ring = _options.check_ring(
         _options.parse_size(ring) if isinstance(ring, str) else ring
     )
@@ -232,6 +237,8 @@ def record(
     text_bytes: int | None = None,
     items: int | None = None,
     item_depth: int | None = None,
+    redact: bool = True,
+    redact_words: str | Iterable[str] = (),
     ring: int | str = 0,
     tick_ns: int = 16,
     children: bool = True,
@@ -254,6 +261,9 @@ def record(
     line_times: a time for each line, not only for calls and returns.
     text_bytes, items, item_depth: how much of a value is kept: so many bytes of a text
         (256), items of a container or object (32), containers within one another (3).
+    redact: values of names with "password", "token", "api_key" and the like in them are
+        not recorded; False: they are. redact_words: nor are those of names with one of
+        these words in them; with redact=False, only those.
     c_calls: calls of C functions too. exceptions: raised and handled ones.
     ring: keep only the end of the run, in so many bytes (or "64M").
     tick_ns: resolution of the clock.
@@ -274,6 +284,8 @@ def record(
             text_bytes=text_bytes,
             items=items,
             item_depth=item_depth,
+            redact=redact,
+            redact_words=redact_words,
             ring=ring,
             tick_ns=tick_ns,
             children=children,

@@ -1,6 +1,7 @@
 """`%load_ext filmstrip` and `%%film` in IPython and Jupyter.
 
-    %%film [NAME.film] [--target TARGET]... [--level LEVEL] [--objwatch] [--quiet]
+    %%film [NAME.film] [--target TARGET]... [--level LEVEL] [--redact WORD]...
+           [--no-redact] [--objwatch] [--quiet]
     code of the cell
 
 records the cell, keeps the film and shows its log.
@@ -29,6 +30,8 @@ def _parser() -> _Words:
     parser.add_argument("--target", action="append", default=[])
     parser.add_argument("--exclude", action="append", default=[])
     parser.add_argument("--level", default="values")
+    parser.add_argument("--redact", action="append", default=[])
+    parser.add_argument("--no-redact", action="store_true")
     parser.add_argument("--force", action="store_true")
     parser.add_argument("--objwatch", action="store_true")
     parser.add_argument("--quiet", action="store_true")
@@ -57,6 +60,8 @@ def run_cell(shell: Any, line: str, cell: str) -> None:
         targets=wanted.target,
         exclude=wanted.exclude,
         level=wanted.level,
+        redact=not wanted.no_redact,
+        redact_words=wanted.redact,
         force=wanted.force,
     )
     try:

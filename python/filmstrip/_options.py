@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 LEVELS = ("calls", "lines", "values")
 VALUES = ("all", "attributes", "locals")  # which stores level values tells
 MOST_COUNT = 65536  # of text_bytes, items and item_depth
+MOST_WORDS = 64  # of redact_words, and of the characters of each
 SWITCH = "FILMSTRIP"  # set and not "0": the .pth line starts a recording
 CARRIER = "FILMSTRIP_OPTIONS"  # Options.encode(), from `run` or from a recorded parent
 
@@ -43,6 +44,8 @@ class Options:
         self.items = 0
         self.item_depth = 0
         self.values = 0  # index in VALUES
+        self.redact = True  # names of the built-in deny list are secret
+        self.redact_words: list[str] = []  # and names with these in them
         self.children = True
         self.callers = False  # tell where targets are called from, by whatever code
         self.argv = False
@@ -134,6 +137,33 @@ def parse_count(text: str, name: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) == 0:
         raise ValueError(f"{name} is a number from 1 to {MOST_COUNT}, not {text!r}")
     return check_count(int(text), name)
+
+
+def check_words(words: "Iterable[str]") -> list[str]:
+    """What secret names have in them: TypeError or ValueError if a name cannot."""
+    found = []
+    for word in words:
+        if not isinstance(word, str):
+            raise TypeError(f"a word to redact is a str, not a {type(word).__name__}")
+        if not ("_" + word.replace("-", "_")).isidentifier() or not word:
+            raise ValueError(
+                f"{word!r} is no word to redact; give letters, digits, - and _"
+            )
+        if len(word) > MOST_WORDS:
+            raise ValueError(f"a word to redact has at most {MOST_WORDS} characters")
+        found.append(word)
+    if len(found) > MOST_WORDS:
+        raise ValueError(f"at most {MOST_WORDS} words can be redacted")
+    return found
+
+
+def check_redaction(
+    redact: bool, words: "str | Iterable[str]"
+) -> "tuple[bool, list[str]]":
+    """`redact` and `redact_words` as Python code gives them, for Options."""
+    if not isinstance(redact, bool):
+        raise TypeError("redact is True or False; words are given as redact_words")
+    return redact, check_words([words] if isinstance(words, str) else words)
 
 
 def resolve_target(target: str) -> str:
@@ -286,6 +316,8 @@ def begin(options: Options, meta: "Mapping[str, str]") -> str:
                 items=options.items,
                 item_depth=options.item_depth,
                 values=options.values,
+                redact=options.redact,
+                redact_words=tuple(options.redact_words),
             )
             break
         except OSError:
@@ -339,6 +371,9 @@ def describe(options: Options, arguments: list[str]) -> dict[str, str]:
         pass  # the folder is gone
     if options.values:
         meta["values"] = VALUES[options.values]
+    if options.redact_words or not options.redact:
+        how = "also" if options.redact else "only" if options.redact_words else "off"
+        meta["redact"] = " ".join([how, *options.redact_words])
     if options.excludes:
         meta["excludes"] = " ".join(options.excludes)
     if options.argv:

@@ -18,6 +18,7 @@ from filmstrip._options import (
     SWITCH,
     Options,
     check_ring,
+    check_words,
     default_stem,
     free_path,
     parse_count,
@@ -61,6 +62,9 @@ arguments behind it.
   --no-children      do not record child processes; else each Python process gets its
                      own train.PID.film beside the first
   --argv             keep the program's arguments in the recording (they may be secret)
+  --redact WORD      do not record values of names with WORD in them (repeatable); those
+                     with password, token, api_key and the like are not in any case
+  --no-redact        record these too; with --redact only its words count
   --no-progress      no progress line on a terminal
   -h, --help         this page
 
@@ -105,6 +109,7 @@ def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
         "--argv": ("argv", True),
         "--line-times": ("line_times", True),
         "--no-progress": ("progress", False),
+        "--no-redact": ("redact", False),
     }
 
     def set_path(text: str) -> None:
@@ -130,6 +135,9 @@ def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
 
         return set_one
 
+    def add_word(text: str) -> None:
+        options.redact_words = check_words([*options.redact_words, text])
+
     valued: dict[str, Callable[[str], None]] = {
         "-o": set_path,
         "--output": set_path,
@@ -140,6 +148,7 @@ def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
         "--text-bytes": set_count("text_bytes"),
         "--items": set_count("items"),
         "--item-depth": set_count("item_depth"),
+        "--redact": add_word,
         "--target": lambda text: options.targets.append(resolve_target(text)),
         "--exclude": lambda text: options.excludes.append(resolve_target(text)),
     }

@@ -83,6 +83,7 @@ class Plan:
     film: str | os.PathLike[str] | None
     xml: str | None
     strict: bool
+    redaction: tuple[bool, list[str]]  # redact and redact_words of Options
     recorded_wrapper: str  # none, base, shape; empty: one that runs in the program
 
     @property
@@ -257,6 +258,7 @@ class _Recording:
         options.level = _options.parse_level("values")
         options.children = plan.film is not None
         options.callers = True
+        options.redact, options.redact_words = plan.redaction
         try:
             meta = _options.describe(options, _api._program_words())
             _options.begin(options, {**meta, **describe(plan)})

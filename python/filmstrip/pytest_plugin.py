@@ -45,6 +45,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="values",
         help="calls, lines or values (default: values)",
     )
+    group.addoption(
+        "--film-redact",
+        metavar="WORD",
+        action="append",
+        default=[],
+        help="do not record values of names with WORD in them either; may be repeated",
+    )
+    group.addoption(
+        "--film-no-redact",
+        action="store_true",
+        help="record values of names with password, token and the like in them",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -113,6 +125,8 @@ class Recorder:
                 os.path.join(self._folder, film_name(item.nodeid)),
                 targets=self._config.getoption("--film-target"),
                 level=self._config.getoption("--film-level"),
+                redact=not self._config.getoption("--film-no-redact"),
+                redact_words=self._config.getoption("--film-redact"),
                 children=False,
                 force=True,
             )

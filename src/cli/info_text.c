@@ -238,6 +238,7 @@ film_info_print(film_reader *reader, const char *path, film_output *output)
     print_row(output, "ended", film_info_ending(reader, room));
     print_row(output, "level", level_name(info->level));
     print_row(output, "values", film_reader_meta(reader, "values"));
+    print_row(output, "redact", film_reader_meta(reader, "redact"));
     print_row(output, "targets", film_reader_meta(reader, "targets"));
     print_row(output, "excludes", film_reader_meta(reader, "excludes"));
     print_key(output, "events");

@@ -84,6 +84,28 @@ def test_options_of_the_magic(runner):
     assert len(list(runner.folder.glob("*.film"))) == 1
 
 
+def test_secrets_of_a_cell(runner):
+    result = run(
+        runner,
+        """
+        cell = "iban, token = (str(n) * 6 for n in (4, 5))"
+        shell.cell("", cell)
+        shell.cell("--redact iban", cell)
+        shell.cell("--no-redact --redact iban", cell)
+        """,
+    )
+    assert (result.rc, result.stderr) == (0, ""), result.stderr
+    shown = [line.split(" upd ")[1] for line in result.stdout.splitlines() if " upd " in line]  # fmt: skip
+    assert [line for line in shown if line.startswith(("iban", "token"))] == [
+        "iban -> '444444'",
+        "token -> [redacted]",
+        "iban -> [redacted]",
+        "token -> [redacted]",
+        "iban -> [redacted]",
+        "token -> '555555'",
+    ]
+
+
 def test_an_error_in_the_cell(runner):
     result = run(
         runner,

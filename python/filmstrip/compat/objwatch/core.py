@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Iterable
 from types import TracebackType
 from typing import Any
 
-from filmstrip import _watch
+from filmstrip import _options, _watch
 from filmstrip.compat.objwatch.config import ObjWatchConfig
 from filmstrip.compat.objwatch.mp_handls import MPHandls
 from filmstrip.compat.objwatch.targets import Targets
@@ -36,6 +37,7 @@ class ObjWatch:
     ranks, output_xml, with_module_path: older names of ObjWatch's own.
     film: keep the recording in this file; without it, it is deleted at the end.
     strict: leave out what ObjWatch would not have shown.
+    redact, redact_words: as of filmstrip.record.
     """
 
     def __init__(
@@ -57,6 +59,8 @@ class ObjWatch:
         with_module_path: bool | None = None,
         film: str | os.PathLike[str] | None = None,
         strict: bool = False,
+        redact: bool = True,
+        redact_words: str | Iterable[str] = (),
     ) -> None:
         if ranks is not None and indexes is None:
             framework, indexes = framework or "torch.distributed", list(ranks)
@@ -82,6 +86,7 @@ class ObjWatch:
         self.mp_handlers = MPHandls(framework)
         self._film = film
         self._strict = strict
+        self._redaction = _options.check_redaction(redact, redact_words)
         self._output_xml = output_xml
         self._running: _watch.Live | None = None
 
@@ -107,6 +112,7 @@ class ObjWatch:
                 film=self._film,
                 xml=self._output_xml,
                 strict=self._strict,
+                redaction=self._redaction,
                 # These two are written from the recording; others run as they go.
                 recorded_wrapper={
                     None: "none",
