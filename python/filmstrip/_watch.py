@@ -159,11 +159,13 @@ def describe(plan: Plan) -> dict[str, str]:
         "objwatch.rules": plan.targets.rules,
     }
     if plan.config.with_globals:
-        facts["objwatch.globals"] = "\n".join(_globals_now(plan.targets))
+        facts["objwatch.globals"] = "\n".join(
+            _globals_now(plan.targets, plan.redaction)
+        )
     return facts
 
 
-def _globals_now(targets: Targets) -> list[str]:
+def _globals_now(targets: Targets, redaction: tuple[bool, list[str]]) -> list[str]:
     """`MODULE NAME TEXT` of the globals that are asked for and have a value already.
     Plain values only: nothing of the program's own may run here."""
     lines = []
@@ -171,7 +173,9 @@ def _globals_now(targets: Targets) -> list[str]:
         values = vars(sys.modules[module]) if module in sys.modules else {}
         for name in entry["globals"]:
             value = values.get(name)
-            if type(value) in (bool, int, float, str, type(None)):
+            if _recorder.is_secret(name, *redaction):
+                text = "[redacted]"
+            elif type(value) in (bool, int, float, str, type(None)):
                 text = str(value)
             else:
                 text = f"(type){type(value).__name__}"

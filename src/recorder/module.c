@@ -337,6 +337,29 @@ recorder_add_name(PyObject *Py_UNUSED(module), PyObject *name)
 }
 
 static PyObject *
+recorder_is_secret(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    film_redaction redaction = {0};
+    PyObject *name, *words;
+    char *text = NULL;
+    int redact;
+    bool secret;
+
+    if (!PyArg_ParseTuple(args, "UpO:is_secret", &name, &redact, &words)) {
+        return NULL;
+    }
+    redaction.without_list = redact == 0;
+    if (!add_secret_words(words, &redaction) || !copy_string(name, &text)) {
+        film_redaction_reset(&redaction);
+        return NULL;
+    }
+    secret = film_redact_is_secret_name(&redaction, text, strlen(text));
+    film_redaction_reset(&redaction);
+    free(text);
+    return PyBool_FromLong(secret);
+}
+
+static PyObject *
 recorder_add_source(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *name, *text;
@@ -401,6 +424,8 @@ static PyMethodDef recorder_methods[] = {
     {"active", recorder_active, METH_NOARGS, "True while there is a recording."},
     {"add_name", recorder_add_name, METH_O,
      "Makes a name known to the recording before something is written to it."},
+    {"is_secret", recorder_is_secret, METH_VARARGS,
+     "True when a recording with this redact and redact_words takes out the name."},
     {"add_source", recorder_add_source, METH_VARARGS,
      "Keeps source text that is in no file."},
     {"pause", recorder_pause, METH_NOARGS, "Events are not recorded until resume()."},

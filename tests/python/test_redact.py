@@ -341,10 +341,34 @@ def test_watch(runner):
         check_film(runner.folder / "watched.film", values, hidden)
 
 
+def test_globals_of_watch(runner):
+    """The values that globals have when the watching begins are in the film, too."""
+    runner.write("api_key, iban, rate = ('Zq' + str(n) * 9 for n in (1, 2, 3))", "held.py")  # fmt: skip
+    for options, hidden in [
+        ("", "1"),
+        (", redact_words='iban'", "12"),
+        (", redact=False", ""),
+        (", redact=False, redact_words='rate'", "3"),
+    ]:
+        result = runner.plain(
+            f"""
+            import filmstrip, held
+            names = ["held::api_key", "held::iban", "held::rate"]
+            with filmstrip.watch(names, with_globals=True, film="held.film"{options}):
+                pass
+            print(filmstrip.open("held.film").meta("objwatch.globals"))
+            """
+        )
+        assert result.rc == 0, result.stderr
+        for number, name in zip("123", ("api_key", "iban", "rate"), strict=True):
+            told = "[redacted]" if number in hidden else "Zq" + number * 9
+            assert f"held {name} {told}\n" in result.stdout
+
+
 def test_watch_refuses_wrong_words(runner):
     result = runner.plain(
         """
-        import filmstrip, tempfile, os
+        import filmstrip
         for options in ({"redact": "iban"}, {"redact_words": ["two words"]}):
             try:
                 filmstrip.watch(["bank"], **options)
