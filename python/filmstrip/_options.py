@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 LEVELS = ("calls", "lines", "values")
 VALUES = ("all", "attributes", "locals")  # which stores level values tells
-MOST_COUNT = 65536  # of text_bytes, items and item_depth
+# How much of a value can be kept (capture.c).
+MOST = {"text_bytes": 65536, "items": 512, "item_depth": 16}
 MOST_WORDS = 64  # of redact_words, and of the characters of each
 SWITCH = "FILMSTRIP"  # set and not "0": the .pth line starts a recording
 CARRIER = "FILMSTRIP_OPTIONS"  # Options.encode(), from `run` or from a recorded parent
@@ -125,18 +126,21 @@ def parse_values(values: str) -> int:
 
 def check_count(count: "int | None", name: str) -> int:
     """How much of a value is kept; 0 and None are the recorder's default."""
-    wrong = f"{name} is a number from 1 to {MOST_COUNT}, not {count!r}"
+    wrong = f"{name} is a number from 1 to {MOST[name]}, not {count!r}"
     if count is not None and not isinstance(count, int):
         raise TypeError(wrong)
-    if count and not 1 <= count <= MOST_COUNT:
+    if count and not 1 <= count <= MOST[name]:
         raise ValueError(wrong)
     return count or 0
 
 
 def parse_count(text: str, name: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) == 0:
-        raise ValueError(f"{name} is a number from 1 to {MOST_COUNT}, not {text!r}")
-    return check_count(int(text), name)
+    """The same of the command line's --name."""
+    number = int(text) if text.isascii() and text.isdigit() else 0
+    if not 1 <= number <= MOST[name]:
+        option = "--" + name.replace("_", "-")
+        raise ValueError(f"{option} is a number from 1 to {MOST[name]}, not {text!r}")
+    return number
 
 
 def check_words(words: "Iterable[str]") -> list[str]:

@@ -131,7 +131,7 @@ def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
 
     def set_count(name: str) -> Callable[[str], None]:
         def set_one(text: str) -> None:
-            setattr(options, name, parse_count(text, "--" + name.replace("_", "-")))
+            setattr(options, name, parse_count(text, name))
 
         return set_one
 

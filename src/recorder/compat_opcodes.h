@@ -62,6 +62,13 @@
 
 /* How many items lie above the function and its NULL or `self` when it is called; -1:
  * not known from the instruction. */
+/* Of a call and the instruction before it. */
+#if defined(CALL_KW)
+#define FILM_CALL_HAS_KEYWORDS(opcode, before) ((void)(before), (opcode) == CALL_KW)
+#else
+#define FILM_CALL_HAS_KEYWORDS(opcode, before) ((void)(opcode), (before) == KW_NAMES)
+#endif
+
 #if defined(CALL_KW)
 #define FILM_ITEMS_ABOVE_CALLEE(opcode, arg)                                           \
     ((opcode) == CALL ? (int32_t)(arg) : (opcode) == CALL_KW ? (int32_t)(arg) + 1 : -1)

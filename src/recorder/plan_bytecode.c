@@ -36,6 +36,18 @@ takes_slot_pair(film_form form)
            form == FILM_FORM_STORE_LOAD_FAST;
 }
 
+static bool
+has_keywords(const film_bytecode *bytecode, const film_instruction *call)
+{
+    const film_instruction *before = call;
+
+    if (before > bytecode->instructions && before[-1].form == FILM_FORM_PRECALL) {
+        before--;
+    }
+    return FILM_CALL_HAS_KEYWORDS(
+        call->opcode, before > bytecode->instructions ? before[-1].opcode : 0);
+}
+
 /* Names and slots in the argument, made the same for all versions; false: malformed. */
 static bool
 settle_argument(const film_bytecode *bytecode, film_instruction *instruction)
@@ -68,6 +80,7 @@ settle_argument(const film_bytecode *bytecode, film_instruction *instruction)
     }
     if (form == FILM_FORM_CALL) {
         instruction->above_callee = FILM_ITEMS_ABOVE_CALLEE(instruction->opcode, arg);
+        instruction->bit = has_keywords(bytecode, instruction);
     }
     if (form == FILM_FORM_RESUME) {
         instruction->is_start = FILM_RESUME_PLACE(arg) == 0;

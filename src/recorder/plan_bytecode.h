@@ -84,7 +84,7 @@ typedef struct film_instruction {
     uint8_t opcode;
     uint8_t form;
     bool bit; /* LOAD_GLOBAL: pushes NULL too; LOAD_ATTR: of a method; BINARY_OP: in
-                 place */
+                 place; CALL: with keywords */
     bool is_called;      /* loads `f` in `f(...)`, as far as a NULL beside it shows */
     bool is_start;       /* RESUME at the start of a call */
     bool is_target;      /* a jump leads here (or past an END_FOR to here) */

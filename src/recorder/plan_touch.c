@@ -200,13 +200,16 @@ film_draft_callee(const film_draft *draft, uint32_t index)
     return NULL;
 }
 
-/* The builtin function of this name, not a global the program has made. */
+/* The builtin function of this name, not a global the program has made. A keyword may
+ * be a function that changes something: max(l, key=seen.append). */
 static bool
-is_harmless_function(const film_draft *draft, const film_instruction *load)
+is_harmless_function(const film_draft *draft, const film_instruction *load,
+                     const film_instruction *call)
 {
     PyObject *name;
 
-    if (load->form != FILM_FORM_LOAD_GLOBAL && load->form != FILM_FORM_LOAD_NAME) {
+    if ((load->form != FILM_FORM_LOAD_GLOBAL && load->form != FILM_FORM_LOAD_NAME) ||
+        call->bit) {
         return false;
     }
     name = film_draft_name(draft, load->arg);
@@ -237,7 +240,7 @@ film_draft_may_change(const film_draft *draft, uint32_t index)
         (void)film_method_is_contained(film_draft_name(draft, callee->arg), &reads);
         return !reads;
     }
-    return !is_harmless_function(draft, callee);
+    return !is_harmless_function(draft, callee, here);
 }
 
 /* A generator expression: calling it makes a generator and runs nothing. */
@@ -369,7 +372,7 @@ note_change(film_draft *draft, uint32_t index, film_region *region)
     uint32_t receiver;
 
     if ((here->traits & FILM_OP_CHANGES) == 0 ||
-        (callee != NULL && (is_harmless_function(draft, callee) ||
+        (callee != NULL && (is_harmless_function(draft, callee, here) ||
                             is_generator_function(draft, callee)))) {
         return;
     }

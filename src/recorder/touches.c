@@ -4,9 +4,10 @@
 
 #include "recorder/attributes.h"
 #include "recorder/capture.h"
+#include "recorder/compat_objects.h"
 #include "recorder/variables.h"
 
-/* How many bound methods in a list or tuple are followed to their objects. */
+/* How many bound methods in a list, tuple or dict are followed to their objects. */
 #define METHODS_LIMIT 16
 
 bool
@@ -36,15 +37,22 @@ tell_self(film_context *context, PyObject *self)
     return film_tell_change(context, self, &holder, FILM_EFFECT_ANY);
 }
 
-/* `table[i](x)`: a short list or tuple of bound methods. */
+/* `table[i](x)`: a short list, tuple or dict of bound methods. */
 static bool
 tell_methods(film_context *context, PyObject *table)
 {
-    Py_ssize_t count = PySequence_Fast_GET_SIZE(table);
-    PyObject **items = PySequence_Fast_ITEMS(table);
+    bool dict = Py_IS_TYPE(table, &PyDict_Type);
+    film_pairs pairs = {0};
+    Py_ssize_t count;
 
+    if (dict) {
+        film_pairs_of_dict(table, &pairs);
+    }
+    count = dict ? pairs.count : PySequence_Fast_GET_SIZE(table);
     for (Py_ssize_t index = 0; index < count && index < METHODS_LIMIT; index++) {
-        PyObject *self = items[index] == NULL ? NULL : film_method_self(items[index]);
+        PyObject *key, *item = dict ? film_pairs_get(&pairs, index, &key)
+                                    : PySequence_Fast_ITEMS(table)[index];
+        PyObject *self = item == NULL ? NULL : film_method_self(item);
 
         if (self == NULL) {
             break;
@@ -78,7 +86,8 @@ tell_touch(film_context *context, film_stack_entry *entry, const film_frame *fra
         (self = film_method_self(value)) != NULL) {
         return tell_self(context, self);
     }
-    if ((Py_IS_TYPE(value, &PyList_Type) || Py_IS_TYPE(value, &PyTuple_Type)) &&
+    if ((Py_IS_TYPE(value, &PyList_Type) || Py_IS_TYPE(value, &PyTuple_Type) ||
+         Py_IS_TYPE(value, &PyDict_Type)) &&
         !tell_methods(context, value)) {
         return false;
     }

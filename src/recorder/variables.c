@@ -50,9 +50,13 @@ static bool
 is_secret(PyObject *name)
 {
     char *text = name == NULL ? NULL : film_text_new(name, false);
-    bool secret =
-        text != NULL && film_redact_is_secret_name(&film_the_session.options.redaction,
-                                                   text, strlen(text));
+    bool secret;
+
+    if (text == NULL) {
+        return name != NULL; /* out of memory: rather too little than a secret */
+    }
+    secret = film_redact_is_secret_name(&film_the_session.options.redaction, text,
+                                        strlen(text));
 
     free(text);
     return secret;

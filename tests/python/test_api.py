@@ -205,7 +205,7 @@ def test_how_much_of_a_value_is_kept(runner, dump):
         limits = {"text_bytes": 64, "items": 4, "item_depth": 2}
         nothing = dict.fromkeys(limits)
         zero = dict.fromkeys(limits, 0)
-        most = dict.fromkeys(limits, 65536)
+        most = {"text_bytes": 65536, "items": 512, "item_depth": 16}
         for name, given in {"plain": {}, "nothing": nothing, "zero": zero,
                             "less": limits, "most": most}.items():
             with filmstrip.record(f"{name}.film", **given):
@@ -260,7 +260,7 @@ def test_a_limit_is_a_number(runner, name):
             try:
                 filmstrip.start("x.film", {name}=wrong)
             except TypeError as error:
-                assert "{name} is a number from 1 to 65536" in str(error)
+                assert "{name} is a number from 1 to " in str(error)
             else:
                 raise AssertionError
         """,

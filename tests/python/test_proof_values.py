@@ -79,7 +79,7 @@ def explain(answers, folder):
     first = wrong[0]
     kind, _, what = first["job"].partition(":")
     text = ""
-    if kind in ("seed", "nested"):
+    if kind in ("seed", "nested", "narrow"):
         maker = values_programs if kind == "seed" else values_nested
         text = maker.generate(int(what)).removeprefix(maker.PRELUDE)
         offset = maker.PRELUDE.count("\n")
@@ -130,6 +130,16 @@ def test_nested_programs(first, tmp_path):
     assert counts["set"] > 200 * len(jobs) and counts["state"] > 1000 * len(jobs)
     assert counts["change"] > 50 * len(jobs)
     assert counts["moved"] == counts["unclear"] == counts["renamed"] == 0, counts
+
+
+@pytest.mark.parametrize("first", range(0, NESTED, BATCH))
+def test_few_items_shown(first, tmp_path):
+    jobs = [f"narrow:{seed}" for seed in range(first, first + BATCH)]
+    answers = perform(tmp_path, jobs)
+    why = explain(answers, tmp_path)
+    assert not why, why
+    counts = totals(answers)
+    assert counts["event"] > 500 * len(jobs) and counts["own"] < counts["event"] // 200
 
 
 @pytest.mark.parametrize("name", values_library.LIBRARY)

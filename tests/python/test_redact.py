@@ -101,7 +101,7 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("options, hidden", OPTIONS, ids=str)
+@pytest.mark.parametrize("options, hidden", OPTIONS, ids=lambda v: " ".join(sorted(v)))
 def test_run(runner, options, hidden):
     values = bank(runner)
     options = ["--level", "values", "--target", "bank", *options]
@@ -112,7 +112,7 @@ def test_run(runner, options, hidden):
     assert any('"redacted": true' in event for event in told) == bool(hidden)
 
 
-@pytest.mark.parametrize("options, hidden", OPTIONS, ids=str)
+@pytest.mark.parametrize("options, hidden", OPTIONS, ids=lambda v: " ".join(sorted(v)))
 def test_messages_at_level_calls(runner, options, hidden):
     values = bank(runner)
     options = ["--level", "calls", "--target", "bank", *options]

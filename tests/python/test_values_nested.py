@@ -243,3 +243,32 @@ def test_loops_within_a_line(tell):
         *("0 [3]", "2 [1, 2, 4]", "0 [3]", "2 [1, 2, 4]"),
         *("1 [3, 5]", "1 [3, 5]", "2 [3, 5, 6]", "3 [3, 5, 6, 6]"),
     ]
+
+
+def test_functions_given_by_keyword(tell):
+    """Of a function that changes nothing by itself."""
+    told = tell(
+        """
+        def main():
+            seen = []; l = [3, 1]
+            max(l, key=seen.append) if False else min(l, key=lambda n: seen.append(n) or n)
+            best = max(l, key=lambda n: -n)
+            try: max(l, key=seen.append)
+            except TypeError: pass
+            return best
+        """
+    )
+    assert changes(told)[-1] == "2 [3, 1, 3, 1]"
+
+
+def test_methods_kept_in_a_dict(tell):
+    told = tell(
+        """
+        def main():
+            seen = []; put = {"one": seen.append, "many": seen.extend}
+            put["one"](1)
+            put["many"]([2, 3])
+            return 0
+        """
+    )
+    assert changes(told) == ["0 [1]", "1 [1, 2, 3]"]

@@ -4,6 +4,7 @@ compares the film with the truth.
     values_worker.py FOLDER JOB...      one JSON object a line for each job
         seed:NUMBER                     the generated program of that seed
         nested:NUMBER                   one of values_nested.py
+        narrow:NUMBER                   the same, with few items shown: values_narrow.py
         file:PATH                       a program of its own
         library:NAME                    one of values_library.py
 
@@ -32,6 +33,7 @@ sys.path.insert(0, HERE)
 import values_compare  # noqa: E402
 import values_forms  # noqa: E402
 import values_library  # noqa: E402
+import values_narrow  # noqa: E402
 import values_nested  # noqa: E402
 import values_programs  # noqa: E402
 import values_truth  # noqa: E402
@@ -209,10 +211,12 @@ def perform(job, folder):
         return values_library.compare(what, folder, film)
     if kind == "seed":
         return compare_seed(int(what), folder, film)
-    if kind == "nested":
+    if kind in ("nested", "narrow"):
         path = os.path.join(folder, f"nested_{what}.py")
         with open(path, "w", encoding="utf-8") as file:
             file.write(values_nested.generate(int(what)))
+        if kind == "narrow":
+            return values_narrow.compare(path, film, record, read_film)
         return compare_program(path, film, alone=True)
     return compare_program(what, film)
 
