@@ -102,8 +102,9 @@ film_nested_compared(film_object *object, PyObject *value, film_content content,
     film_fingerprint items;
 
     object->as_held = false;
+    /* A tuple is never asked: what it holds is. */
     if (object->flat || object->partly || !object->sure ||
-        !may_hold_containers(content)) {
+        content == FILM_CONTENT_TUPLE || !may_hold_containers(content)) {
         object->itemed = false;
         return;
     }
