@@ -127,13 +127,15 @@ is_item(const film_event *event)
            (event->form == FILM_SET_ITEM || event->form == FILM_SET_ITEM_VIA);
 }
 
-/* counts[k]: `counts` is changed by it. The name is cut. */
+/* counts[k]: `counts` is changed by it, also where that is a container which changes.
+ * The name is cut. */
 static bool
 matches_owner(const film_selection *selection, char *name)
 {
     char *key = strchr(name, '[');
+    size_t length = strlen(name);
 
-    if (key == NULL) {
+    if (key == NULL || name[length - 1] != ']') {
         return false;
     }
     *key = 0;
@@ -162,7 +164,8 @@ takes_write(film_selection *selection, size_t recording, const film_event *event
     film_buffer_put_byte(&selection->name, 0);
     return !selection->name.failed &&
            (matches_variable(selection, (const char *)selection->name.data) ||
-            (is_item(event) && matches_owner(selection, (char *)selection->name.data)));
+            ((is_item(event) || event->kind == FILM_KIND_CHANGE) &&
+             matches_owner(selection, (char *)selection->name.data)));
 }
 
 bool

@@ -51,16 +51,6 @@ put_content(film_variables *variables, uint64_t serial, const content_head *head
                     HEAD_BYTES + length);
 }
 
-void
-film_content_note(film_variables *variables, const film_told *value, uint64_t serial)
-{
-    content_head head = {0};
-
-    if (value->token.kind == FILM_TOKEN_VALUE && serial != 0) {
-        put_content(variables, serial, &head, value->bytes, value->length);
-    }
-}
-
 /* True where the content is known. */
 static bool
 find_content(film_variables *variables, uint64_t serial, content_head *head,
@@ -77,6 +67,50 @@ find_content(film_variables *variables, uint64_t serial, content_head *head,
     token->length = (uint8_t)(found->length - HEAD_BYTES);
     memcpy(token->bytes, found->bytes + HEAD_BYTES, token->length);
     return true;
+}
+
+/* The record that tells what the object holds; -1: not known. */
+static int64_t
+known_record(film_variables *variables, uint64_t serial, bool *written)
+{
+    film_past_value known;
+    content_head head;
+    film_input input;
+
+    if (!find_content(variables, serial, &head, &known)) {
+        return -1;
+    }
+    input = film_input_of(known.bytes, known.length);
+    *written = head.written;
+    return (int64_t)film_token_decode(&input).value;
+}
+
+void
+film_content_note(film_variables *variables, const film_told *value, uint64_t serial)
+{
+    content_head head = {0};
+    bool written = false;
+
+    if (value->token.kind != FILM_TOKEN_VALUE || serial == 0 ||
+        (known_record(variables, serial, &written) == (int64_t)value->token.value &&
+         !written)) {
+        return;
+    }
+    put_content(variables, serial, &head, value->bytes, value->length);
+    film_within_note(variables, value);
+}
+
+void
+film_content_note_within(film_variables *variables, const film_told *value,
+                         uint64_t serial)
+{
+    content_head head = {0};
+    bool written;
+
+    if (value->token.kind == FILM_TOKEN_VALUE &&
+        known_record(variables, serial, &written) < (int64_t)value->token.value) {
+        put_content(variables, serial, &head, value->bytes, value->length);
+    }
 }
 
 /* True when the object was told anew, or an item of it written, since a record that
@@ -284,6 +318,10 @@ film_item_note(film_variables *variables, const film_event *event,
         return;
     }
     key = key_of(variables, event, &of);
+    if (value->length != 0 && film_serial_of(variables, &value->token) != 0) {
+        film_within_note_item(variables, of.serial, &key,
+                              film_serial_of(variables, &value->token));
+    }
     if (!of.head.written) {
         note_first_write(variables, event, &of);
     }
@@ -381,26 +419,50 @@ find_in_content(film_variables *variables, const container *of, const film_told 
                : find_in_sequence(&input, record.count, key, out);
 }
 
+static bool
+find_item(film_variables *variables, const container *of, const film_told *key,
+          film_past_value *out)
+{
+    const film_recent_entry *found =
+        film_recent_find(&variables->table, item_address(variables, of, key));
+
+    if (found != NULL) {
+        film_told told = {.bytes = found->bytes, .length = found->length};
+
+        return found->bytes[0] != FILM_TOKEN_UNBOUND && give_token(&told, out);
+    }
+    return of->record != 0 &&
+           (!of->head.written ||
+            of->head.forgotten == film_variables_items_forgotten(variables)) &&
+           find_in_content(variables, of, key, out);
+}
+
 bool
 film_item_before(film_variables *variables, const film_event *event,
                  film_past_value *out)
 {
     container of = container_of(variables, event);
-    const film_recent_entry *found;
     film_told key;
 
     if (of.serial == 0) {
         return false;
     }
     key = key_of(variables, event, &of);
-    found = film_recent_find(&variables->table, item_address(variables, &of, &key));
-    if (found != NULL) {
-        film_told told = {.bytes = found->bytes, .length = found->length};
+    return find_item(variables, &of, &key, out);
+}
 
-        return found->bytes[0] != FILM_TOKEN_UNBOUND && give_token(&told, out);
+bool
+film_item_find(film_variables *variables, uint64_t serial, const film_told *key,
+               film_past_value *out)
+{
+    container of = {.serial = serial};
+    film_past_value told;
+    film_input input;
+
+    if (!find_content(variables, serial, &of.head, &told)) {
+        return false;
     }
-    return of.record != 0 &&
-           (!of.head.written ||
-            of.head.forgotten == film_variables_items_forgotten(variables)) &&
-           find_in_content(variables, &of, &key, out);
+    input = film_input_of(told.bytes, told.length);
+    of.record = film_token_decode(&input).value + 1;
+    return find_item(variables, &of, key, out);
 }

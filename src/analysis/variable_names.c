@@ -6,8 +6,8 @@
 
 #include "reader/render.h"
 
-/* self.a.b is as long as names get. */
-#define NAME_DEPTH 3u
+/* self.a[0].b is as long as names get. */
+#define NAME_DEPTH 4u
 
 static void
 append_text(film_buffer *out, film_text text)
@@ -56,21 +56,33 @@ local_name(film_variables *variables, const film_event *event, uint64_t serial)
     return film_reader_string(variables->reader, code->locals[slot]);
 }
 
-/* x, self.x, self.x.y or a global. False: it has no name here, nothing is appended. */
 static bool
 name_object(film_variables *variables, const film_event *event, uint64_t serial,
-            unsigned depth, film_buffer *out)
+            unsigned depth, film_buffer *out);
+
+static void
+append_key(film_variables *variables, const film_told *key, film_buffer *out)
 {
-    film_text local = local_name(variables, event, serial);
+    film_renderer renderer = {.reader = variables->reader,
+                              .out = out,
+                              .limit = out->length + FILM_KEY_TEXT,
+                              .bound = UINT64_MAX};
+
+    film_buffer_put_byte(out, '[');
+    film_render_token(&renderer, &key->token);
+    film_buffer_put_byte(out, ']');
+}
+
+/* self.x or a global; the same. */
+static bool
+name_held(film_variables *variables, const film_event *event, uint64_t serial,
+          unsigned depth, film_buffer *out)
+{
     const film_recent_entry *held = film_recent_find(
         &variables->table, film_variable_address(FILM_ABOUT_HOLDER, serial, 0));
     film_held_by by;
 
-    if (local.length > 0) {
-        append_text(out, local);
-        return true;
-    }
-    if (held == NULL || held->length != sizeof(by) || depth == 0) {
+    if (held == NULL || held->length != sizeof(by)) {
         return false;
     }
     memcpy(&by, held->bytes, sizeof(by));
@@ -87,6 +99,38 @@ name_object(film_variables *variables, const film_event *event, uint64_t serial,
     }
     append_text(out, film_reader_string(variables->reader, by.name));
     return true;
+}
+
+/* rows[3], graph['a']; the same. */
+static bool
+name_within(film_variables *variables, const film_event *event, uint64_t serial,
+            unsigned depth, film_buffer *out)
+{
+    uint64_t owner;
+    film_told key;
+
+    if (!film_within_find(variables, serial, &owner, &key) ||
+        !name_object(variables, event, owner, depth - 1, out)) {
+        return false;
+    }
+    append_key(variables, &key, out);
+    return true;
+}
+
+/* x, self.x, self.x[0].y or a global. False: it has no name here, nothing is appended.
+ */
+static bool
+name_object(film_variables *variables, const film_event *event, uint64_t serial,
+            unsigned depth, film_buffer *out)
+{
+    film_text local = local_name(variables, event, serial);
+
+    if (local.length > 0) {
+        append_text(out, local);
+        return true;
+    }
+    return depth > 0 && (name_held(variables, event, serial, depth, out) ||
+                         name_within(variables, event, serial, depth, out));
 }
 
 /* The object's name, or <Name #serial>, or the value itself. */
@@ -127,14 +171,9 @@ film_variables_name(film_variables *variables, const film_event *event,
     }
     name_value(variables, event, &owner, out);
     if (event->form == FILM_SET_ITEM || event->form == FILM_SET_ITEM_VIA) {
-        film_renderer renderer = {.reader = variables->reader,
-                                  .out = out,
-                                  .limit = out->length + FILM_KEY_TEXT,
-                                  .bound = UINT64_MAX};
         film_told key = film_told_by(event, FILM_ROLE_KEY);
-        film_buffer_put_byte(out, '[');
-        film_render_token(&renderer, &key.token);
-        film_buffer_put_byte(out, ']');
+
+        append_key(variables, &key, out);
     }
     else {
         film_buffer_put_byte(out, '.');

@@ -55,6 +55,7 @@ part_of(film_subject about)
         return PART;
     case FILM_ABOUT_ITEM:
     case FILM_ABOUT_HOLDER:
+    case FILM_ABOUT_WITHIN:
         return 2 * (size_t)PART;
     case FILM_ABOUT_ATTRIBUTE:
     case FILM_ABOUT_GLOBAL:

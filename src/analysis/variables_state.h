@@ -18,6 +18,7 @@ typedef enum film_subject {
     FILM_ABOUT_CONTENT,   /* serial: the object's content told last */
     FILM_ABOUT_NAMED,     /* frame, serial: the slot that holds the object */
     FILM_ABOUT_HOLDER,    /* serial: the attribute or global that holds it */
+    FILM_ABOUT_WITHIN,    /* serial: the container that holds it, and the key */
     FILM_ABOUT_SHARED,    /* frame, slot: the cell that the variable is */
     FILM_ABOUT_CELL       /* cell: what it holds */
 } film_subject;
@@ -76,6 +77,11 @@ film_frame_address(const film_variables *variables, film_subject about,
 void
 film_content_note(film_variables *variables, const film_told *value, uint64_t serial);
 
+/* The same for an object within one that is told: where that is news of it. */
+void
+film_content_note_within(film_variables *variables, const film_told *value,
+                         uint64_t serial);
+
 /* The content told last. False: not known. */
 bool
 film_content_find(film_variables *variables, uint64_t serial, film_past_value *out);
@@ -94,5 +100,27 @@ film_item_note(film_variables *variables, const film_event *event,
 bool
 film_item_before(film_variables *variables, const film_event *event,
                  film_past_value *out);
+
+/* What the container with that serial holds under a key. */
+bool
+film_item_find(film_variables *variables, uint64_t serial, const film_told *key,
+               film_past_value *out);
+
+/* variable_within.c */
+
+/* A container is told with its content: what lies in it. */
+void
+film_within_note(film_variables *variables, const film_told *value);
+
+/* A container has got the object as an item. */
+void
+film_within_note_item(film_variables *variables, uint64_t owner, const film_told *key,
+                      uint64_t serial);
+
+/* The container that holds the object now, and the key, borrowed until something is
+ * noted. False: not known. */
+bool
+film_within_find(film_variables *variables, uint64_t serial, uint64_t *owner,
+                 film_told *key);
 
 #endif

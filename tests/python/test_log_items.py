@@ -70,6 +70,10 @@ def test_old_values_of_items(runner):
         "upd same['one'] 4 -> 5",
         "upd raw[1] 98 -> 120",
         "upd raw[-1] 99 -> 121",
+        "upd rows[0][0] 0 -> 9",
+        "upd rows[0][0] 9 -> 8",
+        "upd deep['a']['b'][1] 2 -> 3",
+        "upd deep['a']['b'] <list> -> 4",
         "upd rows[0] <list> -> []",
         "upd many[50] -> -1",
         "upd many[50] -1 -> -2",
@@ -138,13 +142,13 @@ def test_old_values_within_containers(runner):
     )
     told = re.sub(r" #\d+>", ">", run_program("log", result.film).stdout)
     lines = [line.split(None, 2)[2] for line in told.splitlines()]
-    assert [line for line in lines if re.match(r"upd (<.*>|part)\[", line)] == [
-        "upd <list>[0] 0 -> 9",
-        "upd <list>[0] 9 -> 8",
+    assert [line for line in lines if re.match(r"upd \w+\[", line)] == [
+        "upd rows[0][0] 0 -> 9",
+        "upd rows[0][0] 9 -> 8",
         "upd part[0] 1 -> 7",
-        "upd <list>[0] 7 -> 6",
-        "upd <list>[1] 2 -> 3",
-        "upd <dict>['b'] <list> -> 4",
+        "upd rows[0][0] 7 -> 6",
+        "upd deep['a']['b'][1] 2 -> 3",
+        "upd deep['a']['b'] <list> -> 4",
     ]
 
 
@@ -246,11 +250,69 @@ def test_a_value_that_was_written_to_within_is_not_shown_as_it_was(runner):
     assert [line for line in written if not line.startswith("upd k")] == [
         "upd main -> <function main>",
         "upd rows -> [[0], [1]]",
-        "upd <list>[0] 0 -> 9",
+        "upd rows[0][0] 0 -> 9",
         "upd rows[0] <list> -> []",
         "upd deep -> {'a': {'b': [1, 2]}}",
-        "upd <list>[1] 2 -> 3",
+        "upd deep['a']['b'][1] 2 -> 3",
         "upd deep['a'] <dict> -> 5",
         "upd squares -> [0, 1]",
     ]
     assert written[-1] == "upd k 5 -> 6"  # what the comprehension hid is there again
+
+
+NAMES = """
+class Node:
+    def __init__(self): self.items = []; self.rows = {}
+
+def main():
+    graph = {"a": [], "b": []}
+    graph["a"].append(1)
+    graph["c"] = []
+    graph["c"].append(2)
+    rows = [[1], [2]]
+    rows[0][0] = 3
+    rows.insert(0, [0])
+    rows[1].append(4)
+    rows[0], rows[2] = rows[2], rows[0]
+    rows[0].append(5)
+    deep = ([[6]],)
+    deep[0][0].append(7)
+    nodes = [Node()]
+    nodes[0].items.append(8)
+    nodes[0].rows["x"] = []
+    nodes[0].rows["x"].append(9)
+    gone = rows.pop()
+    gone.append(10)
+    grow(graph["b"])
+
+def grow(part):
+    part.append(11)
+
+main()
+"""
+
+
+def test_names_of_what_lies_in_containers(runner):
+    result = runner.record(NAMES, options=["--level", "values"])
+    told = run_program("log", result.film).stdout
+    lines = [line.split(None, 2)[2] for line in told.splitlines()]
+    named = [re.sub(r" \(list\)\(len\)", " ", line) for line in lines]
+    changes = [line for line in named if re.match("apd|pop|upd .*]$", line)]
+    changed = [line.split(" ", 2)[1] for line in changes if line.startswith("apd")]
+    assert changed == [
+        *("graph['a']", "graph['c']", "rows", "rows[1]", "rows[0]", "deep[0][0]"),
+        *("nodes[0].items", "nodes[0].rows['x']", "gone", "part"),
+    ]
+    assert "upd rows[0][0] 1 -> 3" in named
+
+
+def test_changes_within_are_of_the_variable(runner):
+    result = runner.record(NAMES, options=["--level", "values"])
+    told = run_program("log", result.film, "--variable", "graph").stdout
+    found = [line.split(None, 2)[2] for line in told.splitlines()]
+    assert [line.split()[:2] for line in found] == [
+        ["upd", "graph"],
+        ["apd", "graph['a']"],
+        ["upd", "graph['c']"],
+        ["apd", "graph['c']"],
+    ]

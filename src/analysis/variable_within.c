@@ -1,0 +1,142 @@
+/* variable_within.c: which container holds an object, and under which key, so that it
+ * can be named `rows[3]` or `graph['a']` where no variable or attribute holds it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/variables_state.h"
+
+#include <string.h>
+
+#include "reader/reader_state.h"
+
+#define NOTED_LEVELS 3u /* of containers in a record: more have no names */
+
+static void
+keep_place(film_variables *variables, uint64_t serial, uint64_t owner,
+           const uint8_t *key, size_t length)
+{
+    uint8_t bytes[2 * FILM_TOKEN_MAX];
+    uint8_t *end = film_varint_encode(bytes, owner);
+
+    if (length == 0 || length > FILM_TOKEN_MAX) {
+        return;
+    }
+    memcpy(end, key, length);
+    film_recent_put(&variables->table,
+                    film_variable_address(FILM_ABOUT_WITHIN, serial, 0), bytes,
+                    (size_t)(end - bytes) + length);
+}
+
+static void
+note_items(film_variables *variables, uint64_t id, unsigned levels);
+
+static void
+note_item(film_variables *variables, uint64_t owner, const film_told *key,
+          const film_told *item, unsigned levels)
+{
+    uint64_t serial = film_serial_of(variables, &item->token);
+
+    if (serial == 0) {
+        return;
+    }
+    keep_place(variables, serial, owner, key->bytes, key->length);
+    film_content_note_within(variables, item, serial);
+    if (levels > 1 && item->token.kind == FILM_TOKEN_VALUE) {
+        note_items(variables, item->token.value, levels - 1);
+    }
+}
+
+/* True when an item may be an object: most containers hold scalars only. */
+static bool
+may_hold_objects(const film_value_record *record)
+{
+    film_input input = record->rest;
+    uint64_t count = record->form == FILM_OBJECT_MAPPING    ? 2 * record->count
+                     : record->form == FILM_OBJECT_SEQUENCE ? record->count
+                                                            : 0;
+
+    for (; count > 0 && !input.failed; count--) {
+        film_token_kind kind = film_token_decode(&input).kind;
+
+        if (kind == FILM_TOKEN_VALUE || kind == FILM_TOKEN_OBJECT ||
+            kind == FILM_TOKEN_CYCLE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+note_items(film_variables *variables, uint64_t id, unsigned levels)
+{
+    film_value_record record;
+    film_buffer tokens = {0}; /* looking at others reads over this one */
+    film_input input;
+
+    if (film_reader_record(variables->reader, id, &record, NULL) != FILM_OK ||
+        !may_hold_objects(&record)) {
+        return;
+    }
+    film_buffer_append(&tokens, record.rest.at, film_input_left(&record.rest));
+    input = film_input_of(tokens.data, tokens.length);
+    for (uint64_t index = 0; index < record.count && !input.failed; index++) {
+        uint8_t number[FILM_TOKEN_MAX];
+        film_told key = {.bytes = number}, item;
+
+        if (record.form == FILM_OBJECT_MAPPING) {
+            key = film_told_next(&input);
+        }
+        else {
+            key.length = (size_t)(film_token_put_int(number, (int64_t)index) - number);
+        }
+        item = film_told_next(&input);
+        if (item.length != 0) {
+            note_item(variables, record.serial, &key, &item, levels);
+        }
+    }
+    film_buffer_reset(&tokens);
+}
+
+void
+film_within_note(film_variables *variables, const film_told *value)
+{
+    if (value->token.kind == FILM_TOKEN_VALUE) {
+        note_items(variables, value->token.value, NOTED_LEVELS);
+    }
+}
+
+void
+film_within_note_item(film_variables *variables, uint64_t owner, const film_told *key,
+                      uint64_t serial)
+{
+    uint8_t number[FILM_TOKEN_MAX];
+
+    if (key->token.kind == FILM_TOKEN_INT) { /* its bytes may count from the end */
+        keep_place(variables, serial, owner, number,
+                   (size_t)(film_token_put_int(number, key->token.integer) - number));
+        return;
+    }
+    keep_place(variables, serial, owner, key->bytes, key->length);
+}
+
+bool
+film_within_find(film_variables *variables, uint64_t serial, uint64_t *owner,
+                 film_told *key)
+{
+    const film_recent_entry *found = film_recent_find(
+        &variables->table, film_variable_address(FILM_ABOUT_WITHIN, serial, 0));
+    film_input input;
+    film_past_value item;
+    film_token token;
+
+    if (found == NULL) {
+        return false;
+    }
+    input = film_input_of(found->bytes, found->length);
+    *owner = film_input_varint(&input);
+    *key = film_told_next(&input);
+    if (key->length == 0 || !film_item_find(variables, *owner, key, &item)) {
+        return false;
+    }
+    input = film_input_of(item.bytes, item.length);
+    token = film_token_decode(&input);
+    return !input.failed && film_serial_of(variables, &token) == serial;
+}
