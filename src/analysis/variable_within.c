@@ -107,14 +107,14 @@ void
 film_within_note_item(film_variables *variables, uint64_t owner, const film_told *key,
                       uint64_t serial)
 {
-    uint8_t number[FILM_TOKEN_MAX];
+    uint8_t number[FILM_TOKEN_MAX], *end;
 
-    if (key->token.kind == FILM_TOKEN_INT) { /* its bytes may count from the end */
-        keep_place(variables, serial, owner, number,
-                   (size_t)(film_token_put_int(number, key->token.integer) - number));
+    if (key->token.kind != FILM_TOKEN_INT) {
+        keep_place(variables, serial, owner, key->bytes, key->length);
         return;
     }
-    keep_place(variables, serial, owner, key->bytes, key->length);
+    end = film_token_put_int(number, key->token.integer); /* not as from the end */
+    keep_place(variables, serial, owner, number, (size_t)(end - number));
 }
 
 bool
