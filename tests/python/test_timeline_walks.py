@@ -1,8 +1,8 @@
 """Random walks through films: at every line met, by whichever way, the variables are what
 the truth copied from the frame there; every moment is the same each time it is met, and
 for a fresh reader; back undoes step (proof/timeline_worker.py). 100,000 moments over 200
-programs here, every second hundred on every second Python, so that all of them are met on
-two; ten times as many on each in `make soak`."""
+programs here, half of them on every second Python and half on the others; ten times as
+many on each in `make soak`."""
 
 from __future__ import annotations
 
