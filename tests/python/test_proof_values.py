@@ -102,17 +102,21 @@ def totals(answers):
     return counts
 
 
+def compared(kind, seeds, folder):
+    """What was counted; none of the programs differs."""
+    answers = perform(folder, [f"{kind}:{seed}" for seed in seeds])
+    why = explain(answers, folder)
+    assert not why, why
+    return totals(answers)
+
+
 @pytest.mark.parametrize("first", range(FIRST, FIRST + PROGRAMS, BATCH))
 def test_generated_programs(first, tmp_path):
-    last = min(first + BATCH, FIRST + PROGRAMS)
-    jobs = [f"seed:{seed}" for seed in range(first, last)]
-    answers = perform(tmp_path, jobs)
-    why = explain(answers, tmp_path)
-    assert not why, why
-    counts = totals(answers)
+    seeds = range(first, min(first + BATCH, FIRST + PROGRAMS))
+    counts = compared("seed", seeds, tmp_path)
     # Something was compared: programs of some 1,500 events each.
-    assert counts["set"] > 200 * len(jobs) and counts["state"] > 1000 * len(jobs)
-    assert counts["change"] > 5 * len(jobs)
+    assert counts["set"] > 200 * len(seeds) and counts["state"] > 1000 * len(seeds)
+    assert counts["change"] > 5 * len(seeds)
     assert counts["moved"] == 0 and counts["unclear"] == 0, counts
     # A serial never means two objects (values_compare.Identities), but an object may get a
     # second one: where the table of objects is full, or nothing that was recorded held a
@@ -122,24 +126,16 @@ def test_generated_programs(first, tmp_path):
 
 @pytest.mark.parametrize("first", range(0, NESTED, BATCH))
 def test_nested_programs(first, tmp_path):
-    jobs = [f"nested:{seed}" for seed in range(first, first + BATCH)]
-    answers = perform(tmp_path, jobs)
-    why = explain(answers, tmp_path)
-    assert not why, why
-    counts = totals(answers)
-    assert counts["set"] > 200 * len(jobs) and counts["state"] > 1000 * len(jobs)
-    assert counts["change"] > 50 * len(jobs)
+    counts = compared("nested", range(first, first + BATCH), tmp_path)
+    assert counts["set"] > 200 * BATCH and counts["state"] > 1000 * BATCH
+    assert counts["change"] > 50 * BATCH
     assert counts["moved"] == counts["unclear"] == counts["renamed"] == 0, counts
 
 
 @pytest.mark.parametrize("first", range(0, NESTED, BATCH))
 def test_few_items_shown(first, tmp_path):
-    jobs = [f"narrow:{seed}" for seed in range(first, first + BATCH)]
-    answers = perform(tmp_path, jobs)
-    why = explain(answers, tmp_path)
-    assert not why, why
-    counts = totals(answers)
-    assert counts["event"] > 500 * len(jobs) and counts["own"] < counts["event"] // 200
+    counts = compared("narrow", range(first, first + BATCH), tmp_path)
+    assert counts["event"] > 500 * BATCH and counts["own"] < counts["event"] // 200
 
 
 @pytest.mark.parametrize("name", values_library.LIBRARY)
