@@ -393,7 +393,7 @@ film_capture_awaits(film_context *context, PyObject *value)
     if (object == NULL || !object->sure) {
         return 0;
     }
-    if (!object->compared) {
+    if (!object->compared || object->unsure) {
         film_look_renew();
         fingerprint = film_fingerprint_of(value, content, the_limits.depth);
         film_snapshot_compared(object, value, the_limits.depth, &fingerprint);
@@ -492,8 +492,23 @@ store_word(const film_stored *stored)
     }
 }
 
+/* A store was told whose effect is not known. Where it is all that has happened, what
+ * the object holds now counts as told. */
+static void
+take_as_told(film_object *object, const film_stored *stored, bool alone)
+{
+    PyObject *owner = film_capture_living(stored->address, stored->serial);
+
+    if (alone && owner != NULL) {
+        film_capture_told(owner, NULL);
+        return;
+    }
+    object->unsure = true;
+    object->stale = true;
+}
+
 void
-film_capture_stored(const film_stored *stored)
+film_capture_stored(const film_stored *stored, bool alone)
 {
     film_object *object;
 
@@ -508,8 +523,7 @@ film_capture_stored(const film_stored *stored)
         return;
     }
     if (!stored->known || object->wordless) {
-        object->unsure = true;
-        object->stale = true;
+        take_as_told(object, stored, alone);
         return;
     }
     if (!object->flat || !stored->flat) {

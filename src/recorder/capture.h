@@ -158,11 +158,11 @@ film_capture_living(const void *address, uint64_t serial);
  * `del d[k]`): what it will do to the owner's fingerprint, worked out while owner, key
  * and value are alive (attribute: `write` gives the name, key NULL; item: key, write
  * NULL; value NULL: a delete). Where that is not known without looking at all of the
- * owner, stored->known is false: the owner is to be looked at when the line ends, and
- * what it holds then counts as told. film_capture_stored applies it once the store has
- * happened, by address alone, WITHOUT following it: the owner may be dead by then. The
- * last record of a container is stale afterwards: the next film_capture writes a new
- * one. */
+ * owner, stored->known is false: what it holds once the store has happened counts as
+ * told, or when the line ends, if something else may have changed it meanwhile.
+ * film_capture_stored applies it once the store has happened; the owner may be dead by
+ * then, and is followed only where it is known not to be. The last record of a
+ * container is stale afterwards: the next film_capture writes a new one. */
 typedef struct film_stored {
     const void *address; /* identity only; NULL: the owner is not known */
     uint64_t serial;
@@ -183,8 +183,9 @@ void
 film_capture_expect(PyObject *owner, film_write *write, PyObject *key, PyObject *value,
                     film_stored *stored);
 
+/* `alone`: nothing else may have changed the owner since. */
 void
-film_capture_stored(const film_stored *stored);
+film_capture_stored(const film_stored *stored, bool alone);
 
 /* True where a __setitem__/__delitem__ written in Python takes the store (found without
  * running code: a heap type whose MRO has a Python function of that name). */

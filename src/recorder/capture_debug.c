@@ -257,7 +257,7 @@ debug_store(film_context *Py_UNUSED(context), PyObject *args)
         return NULL;
     }
     Py_DECREF(result);
-    film_capture_stored(&stored);
+    film_capture_stored(&stored, true);
     return PyBool_FromLong(stored.address != NULL && stored.known);
 }
 

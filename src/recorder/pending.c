@@ -427,7 +427,8 @@ film_pending_settle(film_context *context, film_stack_entry *entry)
                                   pending->tokens, pending->length);
     }
     if (written) {
-        film_capture_stored(&pending->stored);
+        film_capture_stored(&pending->stored,
+                            entry->region != NULL && entry->region->change_count <= 1);
         film_pending_drop(context, entry);
     }
     return written;

@@ -272,3 +272,27 @@ def test_methods_kept_in_a_dict(tell):
         """
     )
     assert changes(told) == ["0 [1]", "1 [1, 2, 3]"]
+
+
+KEYS = """
+class Key:
+    def __init__(self, n): self.n = n
+    def __hash__(self): return self.n
+    def __eq__(self, other): return self is other
+class O:
+    def __init__(self): self.d = {}
+def main():
+    objs = [O()]
+    objs[0].d[Key(1)] = 1; objs[0].d.update(x=2)
+    objs[0].d[Key(1)] = 3
+    objs[0].d.pop("x")
+    d = objs[0].d
+    d[Key(2)] = 4
+    d.setdefault("y", 5)
+"""
+
+
+def test_changes_behind_a_store_whose_effect_is_not_known(tell):
+    """A key of the program's own: whether the dict has it, only its __eq__ knows."""
+    lengths = [line.split()[0] for line in changes(tell(KEYS))]
+    assert lengths == ["1", "3", "3"]
