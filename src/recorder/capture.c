@@ -94,12 +94,6 @@ can_change(film_content content)
                : content == FILM_CONTENT_INSTANCE;
 }
 
-static uint32_t
-compared_levels(const film_object *object)
-{
-    return object->flat || object->levels == 0 ? the_limits.depth : object->levels;
-}
-
 void
 film_capture_written_slowly(PyObject *owner, const film_write *write)
 {
@@ -134,8 +128,8 @@ film_capture_told(PyObject *owner, film_write *write)
         return;
     }
     film_look_renew();
-    fingerprint = film_fingerprint_of(owner, content, compared_levels(object));
-    film_snapshot_compared(object, owner, compared_levels(object), &fingerprint);
+    fingerprint = film_fingerprint_of(owner, content, film_compared_levels(object));
+    film_snapshot_compared(object, owner, film_compared_levels(object), &fingerprint);
     object->stale = film_content_is_value(content);
 }
 
@@ -243,6 +237,13 @@ is_behind(const film_object *object, PyObject *value)
            Py_SIZE(value) == object->length;
 }
 
+/* What was compared in part before may be what it was then. */
+static bool
+is_in_doubt(const film_object *object, const film_fingerprint *now)
+{
+    return object->partly && (object->length < 0 || object->length == now->length);
+}
+
 /* The fingerprint differs from what was told: a new record. */
 static bool
 tell_changed(film_context *context, film_object *object, PyObject *value,
@@ -250,8 +251,8 @@ tell_changed(film_context *context, film_object *object, PyObject *value,
 {
     uint64_t record = object->record;
 
-    changed->cut =
-        doubt || fingerprint->cut || !object->compared || is_behind(object, value);
+    changed->cut = doubt || fingerprint->cut || !object->compared ||
+                   is_behind(object, value) || is_in_doubt(object, fingerprint);
     film_the_changes++;
     changed->length_before = object->length;
     object = film_snapshot_write(context, value, the_limits.depth, fingerprint);
@@ -289,7 +290,8 @@ tell_changed_within(film_context *context, PyObject *value,
     }
     object = film_objects_find(value);
     if (object != NULL) {
-        film_snapshot_compared(object, value, compared_levels(object), fingerprint);
+        film_snapshot_compared(object, value, film_compared_levels(object),
+                               fingerprint);
         object->stale = true; /* its record shows them as they were */
     }
     return count;
@@ -320,8 +322,9 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
         return 0;
     }
     if (FILM_UNLIKELY(object->unsure)) {
-        fingerprint = film_fingerprint_of(value, content, compared_levels(object));
-        film_snapshot_compared(object, value, compared_levels(object), &fingerprint);
+        fingerprint = film_fingerprint_of(value, content, film_compared_levels(object));
+        film_snapshot_compared(object, value, film_compared_levels(object),
+                               &fingerprint);
         if (!fingerprint.flat) {
             film_nested_know(context, value, content, the_limits.depth, 0);
         }
@@ -346,7 +349,7 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
     if (is_surely_unchanged(object, value, content)) {
         return 0;
     }
-    fingerprint = film_fingerprint_of(value, content, compared_levels(object));
+    fingerprint = film_fingerprint_of(value, content, film_compared_levels(object));
     if (FILM_LIKELY(object->compared &&
                     fingerprint.word == film_object_fingerprint(object) &&
                     !fingerprint.cut)) {
@@ -370,7 +373,7 @@ film_capture_changed(film_context *context, PyObject *value, const film_holder *
     if (nested == FILM_NESTED_TOLD || nested == FILM_NESTED_WITHIN) {
         return tell_changed_within(context, value, &fingerprint, &within, changed);
     }
-    if (compared_levels(object) != the_limits.depth) {
+    if (film_compared_levels(object) != the_limits.depth) {
         fingerprint = film_fingerprint_of(value, content, the_limits.depth);
     }
     return (uint32_t)tell_changed(context, object, value, &fingerprint,
@@ -418,140 +421,6 @@ film_capture_returned(film_context *context, PyObject *value)
     context->returned = value;
 }
 
-/* An attribute that an instance with words has already; false: it is another store. */
-static bool
-expect_word(PyObject *owner, film_write *write, PyObject *value, film_stored *stored)
-{
-    const film_object_way *way = film_objects_quick(owner);
-    film_kept kept;
-    uint32_t place;
-
-    if (way == NULL || (way->quick & FILM_QUICK_WORDED) == 0) {
-        return false;
-    }
-    (void)film_attribute_read(write, owner, &kept);
-    place = film_attribute_place(write, kept);
-    if (place >= FILM_WORDS) {
-        return false;
-    }
-    stored->address = owner;
-    stored->quick = film_quick_record(way) + 1;
-    stored->place = place;
-    stored->delta = film_attribute_word(write, kept, value);
-    return true;
-}
-
-void
-film_capture_expect(PyObject *owner, film_write *write, PyObject *key, PyObject *value,
-                    film_stored *stored)
-{
-    film_object *object;
-    film_store_effect effect;
-    film_content content;
-
-    *stored = (film_stored){0};
-    if (write != NULL && expect_word(owner, write, value, stored)) {
-        return;
-    }
-    if (film_is_scalar(owner) || (object = film_objects_find(owner)) == NULL) {
-        return;
-    }
-    content = (film_content)film_type_of(Py_TYPE(owner))->content;
-    if (!object->compared || object->partly) {
-        /* What it comes to is not known, but that it is written to. */
-        object->stale = object->stale || film_content_is_value(content);
-        return;
-    }
-    stored->known =
-        film_fingerprint_store(owner, content, compared_levels(object),
-                               write == NULL ? NULL : write->name, key, value, &effect);
-    stored->address = owner;
-    stored->serial = object->serial;
-    stored->delta = effect.delta;
-    stored->growth = effect.growth;
-    stored->flat = effect.flat;
-    if (stored->known && write == NULL && !(object->flat && effect.flat)) {
-        film_store_effect items;
-
-        stored->itemed =
-            film_fingerprint_store(owner, content, 1, NULL, key, value, &items);
-        stored->items = items.delta;
-    }
-    stored->deep = stored->known && effect.deep && !object->flat;
-}
-
-/* The word of an attribute; the object may have died and another taken its place. */
-static void
-store_word(const film_stored *stored)
-{
-    film_object_way *way = film_objects_find_way(stored->address);
-
-    if (way != NULL && (way->quick & FILM_QUICK_WORDED) != 0 &&
-        film_quick_record(way) + 1 == stored->quick) {
-        film_object_of_way(way)->words[stored->place] = stored->delta;
-    }
-}
-
-/* A store was told whose effect is not known. Where it is all that has happened, what
- * the object holds now counts as told. */
-static void
-take_as_told(film_object *object, const film_stored *stored, bool alone)
-{
-    PyObject *owner = film_capture_living(stored->address, stored->serial);
-
-    if (alone && owner != NULL) {
-        film_capture_told(owner, NULL);
-        return;
-    }
-    object->unsure = true;
-    object->stale = true;
-}
-
-void
-film_capture_stored(const film_stored *stored, bool alone)
-{
-    film_object *object;
-
-    if (stored->quick != 0) {
-        store_word(stored);
-        return;
-    }
-    film_the_changes++;
-    if (stored->address == NULL ||
-        (object = film_objects_find(stored->address)) == NULL ||
-        object->serial != stored->serial || !object->compared) {
-        return;
-    }
-    if (!stored->known || object->wordless) {
-        take_as_told(object, stored, alone);
-        return;
-    }
-    if (!object->flat || !stored->flat) {
-        film_nested_stored(object, stored);
-    }
-    if (object->worded) {
-        object->fingerprint = film_object_fingerprint(object) + stored->delta;
-        object->worded = false;
-        film_objects_renew_quick(object);
-    }
-    else {
-        object->fingerprint += stored->delta;
-    }
-    if (object->dict) {
-        object->version = 0;
-    }
-    object->pointers = 0;
-    object->headed = false;
-    object->stale = true;
-    if (object->length >= 0) {
-        object->length += stored->growth;
-    }
-    if (!stored->flat && object->flat) {
-        object->levels = (uint8_t)the_limits.depth;
-        object->flat = false;
-    }
-}
-
 bool
 film_items_are_overridden(PyObject *owner)
 {
@@ -575,6 +444,7 @@ film_capture_begin(const film_capture_limits *limits)
         the_limits.items = MOST_ITEMS;
     }
     film_the_shown_items = (Py_ssize_t)the_limits.items;
+    film_the_shown_levels = the_limits.depth;
     film_capture_end(NULL);
     if (!film_types_begin(the_limits.contents) ||
         !film_scalars_begin(the_limits.text_bytes) || !film_objects_begin() ||

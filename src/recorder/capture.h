@@ -167,6 +167,7 @@ typedef struct film_stored {
     const void *address; /* identity only; NULL: the owner is not known */
     uint64_t serial;
     bool known;     /* what follows */
+    bool partly;    /* the owner is compared in part: the length alone changes */
     uint64_t delta; /* to add to the fingerprint */
     int64_t growth; /* of the length */
     uint64_t quick; /* of an attribute of an instance with words: the record + 1; then

@@ -23,6 +23,7 @@
 
 int64_t film_the_looks_left = FILM_LOOK_ITEMS;
 Py_ssize_t film_the_shown_items = 32;
+uint32_t film_the_shown_levels = 3;
 
 static uint64_t
 content_word(film_walk *walk, PyObject *object, film_content content, uint32_t levels);

@@ -22,8 +22,9 @@
 #define FILM_WRITTEN_RECORD 32
 
 extern int64_t film_the_looks_left;
-/* Items that a record shows (option --items). */
+/* Items that a record shows, and levels (options --items, --item-depth). */
 extern Py_ssize_t film_the_shown_items;
+extern uint32_t film_the_shown_levels;
 
 /* A value is looked at: the count begins anew. */
 static inline void

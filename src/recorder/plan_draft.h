@@ -77,7 +77,7 @@ typedef struct film_draft {
 bool
 film_draft_find_writes(film_draft *draft);
 
-/* True for variables the compiler made up. */
+/* plan_names.c: true for variables the compiler made up. */
 bool
 film_name_is_hidden(PyObject *name);
 

@@ -42,6 +42,13 @@ void
 film_snapshot_compared(film_object *object, PyObject *value, uint32_t levels,
                        const film_fingerprint *fingerprint);
 
+/* How deep an object is compared. */
+static inline uint32_t
+film_compared_levels(const film_object *object)
+{
+    return object->flat || object->levels == 0 ? film_the_shown_levels : object->levels;
+}
+
 bool
 film_snapshot_begin(const film_capture_limits *limits);
 

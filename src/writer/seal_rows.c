@@ -178,128 +178,6 @@ mix(film_stream *stream, uint8_t kind, uint32_t offset, uint64_t hash)
         film_digest_mix(stream->flow_digest, ((uint64_t)offset << 8 | kind) ^ hash);
 }
 
-/* The object of a token; 0: not known. */
-static uint64_t
-serial_of(film_writer *writer, const film_token *token)
-{
-    if (token->kind == FILM_TOKEN_CYCLE) {
-        return token->value;
-    }
-    return token->kind == FILM_TOKEN_VALUE || token->kind == FILM_TOKEN_OBJECT
-               ? film_serials_of(&writer->serials, token->value)
-               : 0;
-}
-
-/* For the summary: what a set or delete wrote to. `tokens` begins with the owner. */
-static inline void
-note_write(film_writer *writer, uint32_t code, uint64_t head, film_input tokens)
-{
-    uint32_t number = (uint32_t)(head >> FILM_SET_SHIFT);
-    film_token owner;
-
-    switch (head & 7) {
-    case FILM_SET_LOCAL:
-        film_touched_slot(&writer->touched, code, number);
-        break;
-    case FILM_SET_GLOBAL:
-        film_touched_note_write(&writer->touched, FILM_TOUCHED_GLOBAL, number, 0);
-        break;
-    case FILM_SET_ATTRIBUTE:
-    case FILM_SET_ATTRIBUTE_VIA:
-        owner = film_token_decode(&tokens);
-        film_touched_note_write(&writer->touched, FILM_TOUCHED_ATTRIBUTE, number,
-                                serial_of(writer, &owner));
-        break;
-    case FILM_SET_ITEM:
-    case FILM_SET_ITEM_VIA:
-        owner = film_token_decode(&tokens);
-        film_touched_note_write(&writer->touched, FILM_TOUCHED_ITEM, 0,
-                                serial_of(writer, &owner));
-        break;
-    default:
-        break;
-    }
-}
-
-/* The same for the rarer events. */
-static void
-note_touched(film_writer *writer, const film_event *event)
-{
-    film_input tokens = film_input_of(event->tokens, event->tokens_length);
-    film_token token;
-
-    if (event->kind == FILM_KIND_LINE && event->code != FILM_NO_CODE) {
-        film_touched_line(&writer->touched, event->code, event->offset);
-    }
-    else if (event->kind == FILM_KIND_DELETE && event->code != FILM_NO_CODE) {
-        uint32_t number = event->form == FILM_SET_LOCAL ? event->slot : event->name;
-        note_write(writer, event->code,
-                   (uint64_t)number << FILM_SET_SHIFT | event->form, tokens);
-    }
-    else if (event->kind == FILM_KIND_CHANGE) {
-        token = film_token_decode(&tokens);
-        film_touched_note_write(&writer->touched, FILM_TOUCHED_CHANGE, 0,
-                                serial_of(writer, &token));
-    }
-}
-
-/* The greatest id told by the rarer rows, whose tokens lie in their bodies. */
-static void
-note_greatest(const film_event *event, film_gathering *chunk)
-{
-    film_input input = film_input_of(event->tokens, event->tokens_length);
-
-    if (event->kind != FILM_KIND_DELETE && event->kind != FILM_KIND_CHANGE) {
-        return;
-    }
-    for (uint32_t i = 0; i < event->token_count; i++) {
-        film_token token = film_token_decode(&input);
-        if ((token.kind == FILM_TOKEN_VALUE || token.kind == FILM_TOKEN_OBJECT) &&
-            token.value >= chunk->next_value) {
-            chunk->next_value = token.value + 1;
-        }
-    }
-}
-
-/* The id of a value that the body of a row tells. */
-static void
-note_id(film_input input, film_gathering *chunk)
-{
-    film_token token = film_token_decode(&input);
-
-    if (token.kind != FILM_TOKEN_VALUE && token.kind != FILM_TOKEN_OBJECT) {
-        return;
-    }
-    if (token.value >= chunk->next_value) {
-        chunk->next_value = token.value + 1;
-    }
-    if (token.value < chunk->first_value) {
-        chunk->first_value = token.value;
-    }
-}
-
-static void
-note_cells(const film_row *row, film_gathering *chunk)
-{
-    film_input body = film_input_of(row->body, row->body_length);
-    film_cell_told told;
-
-    while (film_cells_next(&body, &told)) {
-        if ((told.flags & FILM_CELL_VALUE) != 0) {
-            note_id(film_input_of(told.token, told.token_length), chunk);
-        }
-    }
-}
-
-static void
-note_restored(const film_row *row, film_gathering *chunk)
-{
-    film_input body = film_input_of(row->body, row->body_length);
-
-    (void)film_input_varint(&body);
-    note_id(body, chunk);
-}
-
 /* What film_columns_append does, for the kinds that take_any gets. */
 static film_status
 put_row(film_writer *writer, row_source *source, const film_row *row)
@@ -355,10 +233,10 @@ take_any(film_writer *writer, film_stream *stream, row_source *source,
     FILM_TRY(put_row(writer, source, &row));
     if (!is_event) {
         if (row.kind == FILM_KIND_CELLS) {
-            note_cells(&row, chunk);
+            film_seal_note_cells(&row, chunk);
         }
         else if (row.kind == FILM_KIND_RESTORED) {
-            note_restored(&row, chunk);
+            film_seal_note_restored(&row, chunk);
         }
         else if (row.kind != FILM_KIND_PAUSE) {
             writer->touched.adjusted = true;
@@ -366,8 +244,8 @@ take_any(film_writer *writer, film_stream *stream, row_source *source,
         return FILM_OK;
     }
     film_token_facts_note(&writer->columns.facts, &event);
-    note_greatest(&event, chunk);
-    note_touched(writer, &event);
+    film_seal_note_greatest(&event, chunk);
+    film_seal_note_touched(writer, &event);
     share = event.code == FILM_NO_CODE ? NULL : share_of(writer, event.code);
     mix(stream, event.kind, event.offset, share == NULL ? 0 : share->hash);
     if (event.value != 0 && event.value - 1 < chunk->first_value) {
@@ -551,7 +429,7 @@ take_set(film_writer *writer, film_stream *stream, row_source *source,
         hash = share == NULL ? 0 : share->hash;
         offset = top->offset;
         tokens.end = input.at;
-        note_write(writer, top->code, head, tokens);
+        film_seal_note_write(writer, top->code, head, tokens);
         film_state_keep_write(state, head, tokens.at, film_input_left(&tokens));
     }
     writer->summary.kinds[FILM_KIND_SET]++;

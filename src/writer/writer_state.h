@@ -191,6 +191,25 @@ FILM_NODISCARD film_status
 film_seal_rows(film_writer *writer, film_stream *stream, uint32_t wanted,
                film_gathering *chunk);
 
+/* seal_notes.c: for the summary: what a set or delete wrote to (`tokens` begins with
+ * the owner), and the same for the rarer events. */
+void
+film_seal_note_write(film_writer *writer, uint32_t code, uint64_t head,
+                     film_input tokens);
+
+void
+film_seal_note_touched(film_writer *writer, const film_event *event);
+
+/* The ids of values told by the rarer rows, whose tokens lie in their bodies. */
+void
+film_seal_note_greatest(const film_event *event, film_gathering *chunk);
+
+void
+film_seal_note_cells(const film_row *row, film_gathering *chunk);
+
+void
+film_seal_note_restored(const film_row *row, film_gathering *chunk);
+
 /* seal_events.c: turns full windows of a thread into chunks; with `all` the last,
  * shorter one too. seal_records.c: the same for a shared stream, up to what is
  * committed. Both give windows back. */

@@ -348,3 +348,44 @@ def test_objects_that_the_table_forgets_are_counted(record, filmstrip):
     told = filmstrip("info", "--json", result.film)
     assert int(json.loads(told.stdout)["objects_evicted"]) > 1000
     assert "evicted" in filmstrip("info", result.film).stdout
+
+
+def test_lengths_of_what_is_too_large_to_compare(record, dump):
+    """Stores into it are told and counted; what follows begins with the length of then."""
+    result = record(
+        """
+        d = {i: i for i in range(9000)}
+        def main():
+            d.pop(0)
+            del d[1]
+            d.pop(2)
+            d["new"] = 1
+            d["new"] = 2
+            d.pop(3)
+            del d[4]; d.pop(5)
+            l = list(range(20000))
+            del l[5]
+            l.append(3)
+            for key in list(d)[10:]:
+                del d[key]
+            d.setdefault(6, 1)
+            d.clear()
+        main()
+        """,
+        options=["--level", "values"],
+    )
+    changes = [e for e in dump(result.film) if e["kind"] == "change"]
+    told = [
+        (e.get("length_before"), e["value"]["length"], e.get("cut", False))
+        for e in changes
+    ]
+    assert told == [
+        (9000, 8999, True),
+        (8998, 8997, True),
+        (8998, 8997, True),
+        # What two statements of one line did is told with their end.
+        (None, 8995, True),
+        (19999, 20000, True),
+        (10, 10, True),
+        (10, 0, False),
+    ]
