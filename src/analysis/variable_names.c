@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "analysis/closures.h"
 #include "reader/render.h"
 
 /* self.a[0].b is as long as names get. */
@@ -19,41 +20,57 @@ append_text(film_buffer *out, film_text text)
 static bool
 holds(film_variables *variables, const film_recent_entry *held, uint64_t serial)
 {
-    film_input input;
-    film_token token;
+    return held != NULL && film_held_serial(variables, held) == serial;
+}
 
-    if (held == NULL) {
-        return false;
+/* Whether the variable `slot` of the event's frame holds the object. */
+static bool
+local_holds(film_variables *variables, const film_event *event, uint32_t slot,
+            uint64_t serial)
+{
+    return holds(
+        variables,
+        film_recent_find(&variables->table, film_local_address(variables, event, slot)),
+        serial);
+}
+
+/* The variable of the event's frame that holds the object, or UINT32_MAX. One that
+ * functions share may have got it in another frame. */
+static uint32_t
+slot_of(film_variables *variables, const film_event *event, const film_code *code,
+        uint64_t serial)
+{
+    const film_recent_entry *named = film_recent_find(
+        &variables->table,
+        film_frame_address(variables, FILM_ABOUT_NAMED, event, serial));
+    uint32_t slot;
+
+    if (named != NULL && named->length == sizeof(slot)) {
+        memcpy(&slot, named->bytes, sizeof(slot));
+        if (slot < code->local_count && local_holds(variables, event, slot, serial)) {
+            return slot;
+        }
     }
-    input = film_input_of(held->bytes, held->length);
-    token = film_token_decode(&input);
-    return film_serial_of(variables, &token) == serial;
+    for (slot = 0; slot < code->local_count; slot++) {
+        if ((code->local_kinds[slot] & FILM_LOCAL_SHARED) != 0 &&
+            local_holds(variables, event, slot, serial)) {
+            return slot;
+        }
+    }
+    return UINT32_MAX;
 }
 
 /* The local of the event's frame that holds the object; the empty text: none. */
 static film_text
 local_name(film_variables *variables, const film_event *event, uint64_t serial)
 {
-    const film_recent_entry *named = film_recent_find(
-        &variables->table,
-        film_frame_address(variables, FILM_ABOUT_NAMED, event, serial));
     const film_code *code = film_reader_code(variables->reader, event->code);
+    uint32_t slot = code == NULL ? UINT32_MAX : slot_of(variables, event, code, serial);
     film_text none = {"", 0};
-    uint32_t slot;
 
-    if (named == NULL || named->length != sizeof(slot) || code == NULL) {
-        return none;
-    }
-    memcpy(&slot, named->bytes, sizeof(slot));
-    if (slot >= code->local_count ||
-        !holds(variables,
-               film_recent_find(
-                   &variables->table,
-                   film_frame_address(variables, FILM_ABOUT_LOCAL, event, slot)),
-               serial)) {
-        return none;
-    }
-    return film_reader_string(variables->reader, code->locals[slot]);
+    return slot == UINT32_MAX
+               ? none
+               : film_reader_string(variables->reader, code->locals[slot]);
 }
 
 static bool

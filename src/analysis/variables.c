@@ -155,6 +155,15 @@ film_serial_of(film_variables *variables, const film_token *token)
     return 0;
 }
 
+uint64_t
+film_held_serial(film_variables *variables, const film_recent_entry *held)
+{
+    film_input input = film_input_of(held->bytes, held->length);
+    film_token token = film_token_decode(&input);
+
+    return film_serial_of(variables, &token);
+}
+
 /* True for a variable that inner or outer functions may have too. */
 static bool
 may_be_shared(const film_variables *variables, const film_event *event, uint32_t slot)
@@ -165,10 +174,8 @@ may_be_shared(const film_variables *variables, const film_event *event, uint32_t
            (code->local_kinds[slot] & FILM_LOCAL_SHARED) != 0;
 }
 
-/* Where what a variable of the event's frame holds is kept: with its cell, if it was
- * told that it is one. */
-static film_recent_key
-address_of_local(film_variables *variables, const film_event *event, uint32_t slot)
+film_recent_key
+film_local_address(film_variables *variables, const film_event *event, uint32_t slot)
 {
     const film_recent_entry *shared = NULL;
     uint64_t cell;
@@ -237,7 +244,7 @@ note_restored(film_variables *variables, const film_event *event)
 
         (void)film_input_varint(&body); /* its cell, which it was before */
         if (!body.failed) {
-            keep_token(variables, address_of_local(variables, &of, slot), value.bytes,
+            keep_token(variables, film_local_address(variables, &of, slot), value.bytes,
                        value.length);
         }
     }
@@ -254,7 +261,7 @@ address_of_write(film_variables *variables, const film_event *event)
 
     switch ((film_set_form)event->form) {
     case FILM_SET_LOCAL:
-        return address_of_local(variables, event, event->slot);
+        return film_local_address(variables, event, event->slot);
     case FILM_SET_CLASS:
         return film_variable_address(FILM_ABOUT_CLASS, event->frame, event->name);
     case FILM_SET_GLOBAL:
@@ -285,7 +292,7 @@ note_local(film_variables *variables, const film_event *event, uint32_t slot,
 {
     uint64_t serial = film_serial_of(variables, &value->token);
 
-    film_recent_put(&variables->table, address_of_local(variables, event, slot),
+    film_recent_put(&variables->table, film_local_address(variables, event, slot),
                     value->bytes, value->length);
     if (serial != 0) {
         film_recent_put(&variables->table,

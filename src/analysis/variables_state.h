@@ -58,6 +58,15 @@ film_serial_of(film_variables *variables, const film_token *token);
 film_recent_key
 film_variable_address(film_subject about, uint64_t first, uint64_t second);
 
+/* Where what a variable of the event's frame holds is kept: with its cell, if it was
+ * told that it is one. */
+film_recent_key
+film_local_address(film_variables *variables, const film_event *event, uint32_t slot);
+
+/* The serial of the object whose token the entry is; 0: it is none. */
+uint64_t
+film_held_serial(film_variables *variables, const film_recent_entry *held);
+
 /* How many items the table has forgotten so far, to have room. */
 uint32_t
 film_variables_items_forgotten(const film_variables *variables);

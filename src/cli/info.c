@@ -11,14 +11,14 @@
 #define LAST_EVENTS 8u
 
 const film_info_counter film_info_counters[FILM_INFO_COUNTERS] = {
-    {"values_cut", "cut",
-     "changes could not be compared in full: the object may have changed"},
-    {"unknown_edges", "edges",
-     "unknown edges: that code was recorded instruction by instruction from there on"},
-    {"objects_evicted", "evicted",
-     "objects were forgotten, the table being full: seen again they have a new number"},
-    {"plans_missing", "no plan",
-     "functions are too long to be planned: their writes are not recorded"},
+    {"values_cut", "cut", "change",
+     "not compared in full: the object may have changed"},
+    {"unknown_edges", "edges", "unknown edge",
+     "that code was recorded instruction by instruction from there on"},
+    {"objects_evicted", "evicted", "object",
+     "forgotten as the table was full: seen again it has a new number"},
+    {"plans_missing", "no plan", "function",
+     "too long to be planned: its writes are not recorded"},
 };
 
 film_last_place

@@ -32,7 +32,7 @@ typedef struct film_losses {
 #define FILM_INFO_COUNTERS 4u
 
 typedef struct film_info_counter {
-    const char *key, *word, *meaning;
+    const char *key, *word, *noun, *meaning;
 } film_info_counter;
 
 extern const film_info_counter film_info_counters[FILM_INFO_COUNTERS];

@@ -160,6 +160,8 @@ print_counters(film_reader *reader, film_output *output)
             print_key(output, film_info_counters[i].word);
             film_output_display(output, film_text_of(value));
             film_output_byte(output, ' ');
+            film_output_text(output, film_info_counters[i].noun);
+            film_output_text(output, strcmp(value, "1") == 0 ? ", " : "s, ");
             film_output_text(output, film_info_counters[i].meaning);
             film_output_byte(output, '\n');
         }

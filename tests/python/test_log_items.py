@@ -316,3 +316,42 @@ def test_changes_within_are_of_the_variable(runner):
         ["upd", "graph['c']"],
         ["apd", "graph['c']"],
     ]
+
+
+SHARED_NAMES = """
+def main():
+    graph = {"a": []}
+    names = []
+    def inner(x):
+        names.append(x)
+        graph["a"].append(x)
+        graph[x] = x
+    def renew():
+        nonlocal names
+        names = [7]
+    names.append(0)
+    inner(1)
+    renew()
+    names.append(8)
+    inner(2)
+    class Box:
+        pass
+    box = Box()
+    box.size = 1
+    return lambda: box
+
+main()
+"""
+
+
+def test_names_of_what_functions_share(runner):
+    """Variables that inner functions use too: in the one that makes them and in those."""
+    result = runner.record(SHARED_NAMES, options=["--level", "values"])
+    told = run_program("log", result.film).stdout
+    lines = [line.split(None, 2)[2] for line in told.splitlines()]
+    named = [line.split()[1] for line in lines if re.match(r"apd|upd.*[.\]] ?", line)]
+    assert [name for name in named if not name.isidentifier() or name == "names"] == [
+        *("names", "names", "names", "graph['a']", "graph[1]", "names", "names"),
+        *("names", "graph['a']", "graph[2]", "box.size"),
+    ]
+    assert "<list" not in told and "<dict" not in told
