@@ -113,6 +113,27 @@ film_content_note_within(film_variables *variables, const film_told *value,
     }
 }
 
+void
+film_content_note_owner(film_variables *variables, const film_event *event,
+                        uint64_t serial)
+{
+    film_told owner = film_told_by(event, FILM_ROLE_OWNER);
+    content_head head = {0};
+    bool written;
+
+    if (known_record(variables, serial, &written) < (int64_t)owner.token.value) {
+        put_content(variables, serial, &head, owner.bytes, owner.length);
+    }
+}
+
+uint64_t
+film_content_record(film_variables *variables, uint64_t serial)
+{
+    bool written;
+
+    return (uint64_t)(known_record(variables, serial, &written) + 1);
+}
+
 /* True when the object was told anew, or an item of it written, since a record that
  * has this token. Records come in the order of their ids. */
 static bool
@@ -196,17 +217,6 @@ film_content_find(film_variables *variables, uint64_t serial, film_past_value *o
     return true;
 }
 
-/* The record that the event's owner was told with: id + 1, or 0. Records come in the
- * order of their ids. */
-static uint64_t
-record_of(const film_told *owner)
-{
-    return owner->token.kind == FILM_TOKEN_VALUE ||
-                   owner->token.kind == FILM_TOKEN_OBJECT
-               ? owner->token.value + 1
-               : 0;
-}
-
 /* The container whose item the event writes; serial 0: not known. Something within
  * another container is told in that one's record; the writes to its items since are all
  * known if none was forgotten. */
@@ -226,9 +236,9 @@ container_of(film_variables *variables, const film_event *event)
         known = content.kind == FILM_TOKEN_VALUE && !input.failed;
         result.record = known ? content.value + 1 : 0;
     }
-    if (result.serial != 0 && record_of(&owner) > result.record &&
+    if (result.serial != 0 && film_record_of(&owner.token) > result.record &&
         (known || film_variables_are_whole(variables))) {
-        result.record = record_of(&owner);
+        result.record = film_record_of(&owner.token);
         result.head = (content_head){0};
     }
     return result;
@@ -297,7 +307,7 @@ note_first_write(film_variables *variables, const film_event *event, container *
     uint8_t token[FILM_TOKEN_MAX], *end;
 
     if (of->record == 0) {
-        of->record = record_of(&owner);
+        of->record = film_record_of(&owner.token);
         head.forgotten--;
     }
     if (of->record != 0) {
@@ -333,17 +343,6 @@ film_item_note(film_variables *variables, const film_event *event,
 /* --- what the content says --- */
 
 static bool
-give_token(const film_told *found, film_past_value *out)
-{
-    if (found->length == 0 || found->length > sizeof(out->bytes)) {
-        return false;
-    }
-    memcpy(out->bytes, found->bytes, found->length);
-    out->length = (uint8_t)found->length;
-    return true;
-}
-
-static bool
 find_in_mapping(film_variables *variables, film_input *input, uint64_t count,
                 const film_told *key, film_past_value *out)
 {
@@ -353,7 +352,7 @@ find_in_mapping(film_variables *variables, film_input *input, uint64_t count,
         film_told one = film_told_next(input), value = film_told_next(input);
 
         if (one.length > 0 && hash_key(variables, &one) == wanted) {
-            return give_token(&value, out);
+            return film_told_give(&value, out);
         }
     }
     return false;
@@ -371,7 +370,7 @@ find_in_sequence(film_input *input, uint64_t count, const film_told *key,
     }
     film_tokens_skip(input, (uint32_t)key->token.integer);
     value = film_told_next(input);
-    return give_token(&value, out);
+    return film_told_give(&value, out);
 }
 
 static bool
@@ -429,7 +428,7 @@ find_item(film_variables *variables, const container *of, const film_told *key,
     if (found != NULL) {
         film_told told = {.bytes = found->bytes, .length = found->length};
 
-        return found->bytes[0] != FILM_TOKEN_UNBOUND && give_token(&told, out);
+        return found->bytes[0] != FILM_TOKEN_UNBOUND && film_told_give(&told, out);
     }
     return of->record != 0 &&
            (!of->head.written ||

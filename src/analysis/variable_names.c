@@ -104,12 +104,11 @@ name_held(film_variables *variables, const film_event *event, uint64_t serial,
     }
     memcpy(&by, held->bytes, sizeof(by));
     if (by.owner != 0) {
-        if (!holds(variables,
-                   film_recent_find(
-                       &variables->table,
-                       film_variable_address(FILM_ABOUT_ATTRIBUTE, by.owner, by.name)),
-                   serial) ||
-            !name_object(variables, event, by.owner, depth - 1, out)) {
+        film_object_head owner;
+
+        if (!film_attribute_holds(variables, by.owner, by.name, serial) ||
+            !film_object_head_of(variables->reader, by.owner - 1, &owner) ||
+            !name_object(variables, event, owner.serial, depth - 1, out)) {
             return false;
         }
         film_buffer_put_byte(out, '.');

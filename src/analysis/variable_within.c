@@ -28,16 +28,29 @@ keep_place(film_variables *variables, uint64_t serial, uint64_t owner,
 static void
 note_items(film_variables *variables, uint64_t id, unsigned levels);
 
+/* A key or the name of an attribute. */
+typedef struct place {
+    uint64_t owner; /* serial */
+    uint64_t record;
+    film_told key;
+    uint32_t name; /* not 0: an attribute's */
+} place;
+
 static void
-note_item(film_variables *variables, uint64_t owner, const film_told *key,
-          const film_told *item, unsigned levels)
+note_item(film_variables *variables, const place *at, const film_told *item,
+          unsigned levels)
 {
     uint64_t serial = film_serial_of(variables, &item->token);
 
     if (serial == 0) {
         return;
     }
-    keep_place(variables, serial, owner, key->bytes, key->length);
+    if (at->name != 0) {
+        film_note_holder(variables, serial, at->record, at->name);
+    }
+    else {
+        keep_place(variables, serial, at->owner, at->key.bytes, at->key.length);
+    }
     film_content_note_within(variables, item, serial);
     if (levels > 1 && item->token.kind == FILM_TOKEN_VALUE) {
         note_items(variables, item->token.value, levels - 1);
@@ -53,6 +66,9 @@ may_hold_objects(const film_value_record *record)
                      : record->form == FILM_OBJECT_SEQUENCE ? record->count
                                                             : 0;
 
+    if (record->form == FILM_OBJECT_ATTRIBUTES) {
+        return record->count > 0;
+    }
     for (; count > 0 && !input.failed; count--) {
         film_token_kind kind = film_token_decode(&input).kind;
 
@@ -79,17 +95,22 @@ note_items(film_variables *variables, uint64_t id, unsigned levels)
     input = film_input_of(tokens.data, tokens.length);
     for (uint64_t index = 0; index < record.count && !input.failed; index++) {
         uint8_t number[FILM_TOKEN_MAX];
-        film_told key = {.bytes = number}, item;
+        place at = {.owner = record.serial, .record = id + 1, .key = {.bytes = number}};
+        film_told item;
 
         if (record.form == FILM_OBJECT_MAPPING) {
-            key = film_told_next(&input);
+            at.key = film_told_next(&input);
+        }
+        else if (record.form == FILM_OBJECT_ATTRIBUTES) {
+            at.name = film_input_varint32(&input);
         }
         else {
-            key.length = (size_t)(film_token_put_int(number, (int64_t)index) - number);
+            at.key.length =
+                (size_t)(film_token_put_int(number, (int64_t)index) - number);
         }
         item = film_told_next(&input);
         if (item.length != 0) {
-            note_item(variables, record.serial, &key, &item, levels);
+            note_item(variables, &at, &item, levels);
         }
     }
     film_buffer_reset(&tokens);

@@ -78,6 +78,13 @@ film_variables_are_whole(const film_variables *variables)
            variables->table.forgotten[part_of(FILM_ABOUT_CONTENT) / PART] == 0;
 }
 
+bool
+film_variables_keep_attributes(const film_variables *variables)
+{
+    return variables->from_start &&
+           variables->table.forgotten[part_of(FILM_ABOUT_ATTRIBUTE) / PART] == 0;
+}
+
 film_recent_key
 film_variable_address(film_subject about, uint64_t first, uint64_t second)
 {
@@ -137,6 +144,25 @@ film_told_by(const film_event *event, film_value_role role)
     }
     film_tokens_skip(&input, (uint32_t)index);
     return film_told_next(&input);
+}
+
+bool
+film_told_give(const film_told *told, film_past_value *out)
+{
+    if (told->length == 0 || told->length > sizeof(out->bytes)) {
+        return false;
+    }
+    memcpy(out->bytes, told->bytes, told->length);
+    out->length = (uint8_t)told->length;
+    return true;
+}
+
+uint64_t
+film_record_of(const film_token *token)
+{
+    return token->kind == FILM_TOKEN_VALUE || token->kind == FILM_TOKEN_OBJECT
+               ? token->value + 1
+               : 0;
 }
 
 /* The serial of the object that a token tells of; 0: it is none. */
@@ -255,9 +281,7 @@ static film_recent_key
 address_of_write(film_variables *variables, const film_event *event)
 {
     const film_code *code;
-    film_told owner;
     film_recent_key none = {0};
-    uint64_t serial;
 
     switch ((film_set_form)event->form) {
     case FILM_SET_LOCAL:
@@ -273,15 +297,10 @@ address_of_write(film_variables *variables, const film_event *event)
                                   event->name);
     case FILM_SET_ATTRIBUTE:
     case FILM_SET_ATTRIBUTE_VIA:
-        owner = film_told_by(event, FILM_ROLE_OWNER);
-        serial = film_serial_of(variables, &owner.token);
-        return serial == 0
-                   ? none
-                   : film_variable_address(FILM_ABOUT_ATTRIBUTE, serial, event->name);
     case FILM_SET_ITEM:
     case FILM_SET_ITEM_VIA:
     default:
-        return none; /* variable_items.c */
+        return none; /* variable_attributes.c, variable_items.c */
     }
 }
 
@@ -308,6 +327,26 @@ is_item(const film_event *event)
     return event->form == FILM_SET_ITEM || event->form == FILM_SET_ITEM_VIA;
 }
 
+static bool
+is_attribute(const film_event *event)
+{
+    return event->form == FILM_SET_ATTRIBUTE || event->form == FILM_SET_ATTRIBUTE_VIA;
+}
+
+void
+film_note_holder(film_variables *variables, uint64_t serial, uint64_t owner,
+                 uint32_t name)
+{
+    film_held_by by;
+
+    memset(&by, 0, sizeof(by));
+    by.owner = owner;
+    by.name = name;
+    film_recent_put(&variables->table,
+                    film_variable_address(FILM_ABOUT_HOLDER, serial, 0), &by,
+                    sizeof(by));
+}
+
 static void
 note_set(film_variables *variables, const film_event *event)
 {
@@ -325,6 +364,9 @@ note_set(film_variables *variables, const film_event *event)
     if (is_item(event)) {
         film_item_note(variables, event, &value);
     }
+    else if (is_attribute(event)) {
+        film_attribute_note(variables, event, &value);
+    }
     else {
         at = address_of_write(variables, event);
         if (at.key == 0) {
@@ -337,15 +379,11 @@ note_set(film_variables *variables, const film_event *event)
         return;
     }
     film_content_note(variables, &value, serial);
-    if (event->name != 0) {
-        film_held_by by;
-        memset(&by, 0, sizeof(by));
-        owner = film_told_by(event, FILM_ROLE_OWNER);
-        by.owner = owner.length == 0 ? 0 : film_serial_of(variables, &owner.token);
-        by.name = event->name;
-        film_recent_put(&variables->table,
-                        film_variable_address(FILM_ABOUT_HOLDER, serial, 0), &by,
-                        sizeof(by));
+    owner = film_told_by(event, FILM_ROLE_OWNER);
+    if (event->name != 0 && (owner.length == 0 || film_record_of(&owner.token) != 0)) {
+        film_note_holder(variables, serial,
+                         owner.length == 0 ? 0 : film_record_of(&owner.token),
+                         event->name);
     }
 }
 
@@ -357,6 +395,10 @@ note_delete(film_variables *variables, const film_event *event)
 
     if (is_item(event)) {
         film_item_note(variables, event, &nothing);
+        return;
+    }
+    if (is_attribute(event)) {
+        film_attribute_note(variables, event, &nothing);
         return;
     }
     at = address_of_write(variables, event);
@@ -433,17 +475,35 @@ find_written(film_variables *variables, const film_event *event, film_past_value
     if (is_item(event)) {
         return film_item_before(variables, event, out);
     }
+    if (is_attribute(event)) {
+        return film_attribute_before(variables, event, out);
+    }
     at = address_of_write(variables, event);
     return at.key != 0 && give(film_recent_find(&variables->table, at), out);
+}
+
+void
+film_past_renew(film_variables *variables, film_past_value *past)
+{
+    film_input input = film_input_of(past->bytes, past->length);
+    film_token token = film_token_decode(&input);
+    uint64_t serial;
+
+    if (token.kind != FILM_TOKEN_VALUE) {
+        return;
+    }
+    serial = film_serial_of(variables, &token);
+    if (serial != 0 && film_content_record(variables, serial) > token.value) {
+        (void)film_content_find(variables, serial, past);
+    }
+    film_content_doubt(variables, past);
 }
 
 bool
 film_variables_before(film_variables *variables, const film_event *event,
                       film_past_value *out)
 {
-    film_input input;
     uint64_t serial;
-    film_token token;
     film_told value;
 
     if (event->restored_length != 0) {
@@ -461,16 +521,7 @@ film_variables_before(film_variables *variables, const film_event *event,
     if (!find_written(variables, event, out)) {
         return false;
     }
-    input = film_input_of(out->bytes, out->length);
-    token = film_token_decode(&input);
-    if (token.kind == FILM_TOKEN_VALUE) {
-        /* It may have been changed in place since, also by another name. */
-        serial = film_serial_of(variables, &token);
-        if (serial != 0) {
-            (void)film_content_find(variables, serial, out);
-        }
-        film_content_doubt(variables, out);
-    }
+    film_past_renew(variables, out); /* it may have been changed by another name */
     return true;
 }
 

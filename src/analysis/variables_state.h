@@ -1,4 +1,4 @@
-/* variables_state.h: what variables.c, variable_items.c and variable_names.c share.
+/* variables_state.h: what variables.c and the files variable_*.c share.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_VARIABLES_STATE_H
 #define FILMSTRIP_VARIABLES_STATE_H
@@ -12,7 +12,7 @@
 typedef enum film_subject {
     FILM_ABOUT_LOCAL = 1, /* frame, slot */
     FILM_ABOUT_CLASS,     /* frame, name */
-    FILM_ABOUT_ATTRIBUTE, /* owner's serial, name */
+    FILM_ABOUT_ATTRIBUTE, /* owner's serial and record, name */
     FILM_ABOUT_ITEM,      /* owner's serial and content, hash of the key */
     FILM_ABOUT_GLOBAL,    /* hash of the module, name */
     FILM_ABOUT_CONTENT,   /* serial: the object's content told last */
@@ -40,9 +40,15 @@ typedef struct film_told {
 
 /* Who holds an object besides local variables. */
 typedef struct film_held_by {
-    uint64_t owner; /* serial; 0: a global */
+    uint64_t owner; /* its record: id + 1; 0: a global */
     uint32_t name;
 } film_held_by;
+
+/* The attribute `name` of the object with that record (id + 1) holds the object; or,
+ * record 0, the global. */
+void
+film_note_holder(film_variables *variables, uint64_t serial, uint64_t owner,
+                 uint32_t name);
 
 film_told
 film_told_next(film_input *input);
@@ -54,6 +60,18 @@ film_told_by(const film_event *event, film_value_role role);
 /* The serial of the object that a token tells of; 0: it is none. */
 uint64_t
 film_serial_of(film_variables *variables, const film_token *token);
+
+/* The record that a token tells or refers to: id + 1; 0: none. */
+uint64_t
+film_record_of(const film_token *token);
+
+/* Copies the token; false: it has no bytes. */
+bool
+film_told_give(const film_told *told, film_past_value *out);
+
+/* What is known of a value that may have been changed in place since. */
+void
+film_past_renew(film_variables *variables, film_past_value *past);
 
 film_recent_key
 film_variable_address(film_subject about, uint64_t first, uint64_t second);
@@ -75,6 +93,10 @@ film_variables_items_forgotten(const film_variables *variables);
 bool
 film_variables_are_whole(const film_variables *variables);
 
+/* The same for attributes. */
+bool
+film_variables_keep_attributes(const film_variables *variables);
+
 /* Of a frame's own. */
 film_recent_key
 film_frame_address(const film_variables *variables, film_subject about,
@@ -90,6 +112,15 @@ film_content_note(film_variables *variables, const film_told *value, uint64_t se
 void
 film_content_note_within(film_variables *variables, const film_told *value,
                          uint64_t serial);
+
+/* The event's owner, an object without items, has the record that the event says. */
+void
+film_content_note_owner(film_variables *variables, const film_event *event,
+                        uint64_t serial);
+
+/* The record of the object that was told last: id + 1; 0: not known. */
+uint64_t
+film_content_record(film_variables *variables, uint64_t serial);
 
 /* The content told last. False: not known. */
 bool
@@ -114,6 +145,24 @@ film_item_before(film_variables *variables, const film_event *event,
 bool
 film_item_find(film_variables *variables, uint64_t serial, const film_told *key,
                film_past_value *out);
+
+/* variable_attributes.c */
+
+/* An attribute was set (value of length 0: deleted). */
+void
+film_attribute_note(film_variables *variables, const film_event *event,
+                    const film_told *value);
+
+/* What it held before. */
+bool
+film_attribute_before(film_variables *variables, const film_event *event,
+                      film_past_value *out);
+
+/* Whether the attribute of the object with that record (id + 1) held the object with
+ * that serial when it was written last, as far as is known. */
+bool
+film_attribute_holds(film_variables *variables, uint64_t record, uint32_t name,
+                     uint64_t serial);
 
 /* variable_within.c */
 

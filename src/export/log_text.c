@@ -11,6 +11,7 @@
 
 /* Bytes of one value, and arguments of one call, that a line has room for. */
 #define VALUE_BYTES 96u
+#define ATTRIBUTES_BYTES 160u /* of all that a change has changed */
 #define ARGUMENTS 32u
 
 typedef enum colour { PLAIN, DIM, GREEN, BLUE, RED, YELLOW, CYAN } colour;
@@ -334,13 +335,20 @@ write_exit(film_log_text *log, film_output *output, const film_merged *merged)
     film_output_byte(output, '\n');
 }
 
+/* What variables of the event's recording held; NULL: that is not kept. */
+static film_variables *
+known_of(const film_log_text *log, const film_merged *merged)
+{
+    return log->selection == NULL || log->selection->known == NULL
+               ? NULL
+               : log->selection->known[merged->recording];
+}
+
 /* What the variable held before; false where it is not known. */
 static bool
 write_before(film_log_text *log, film_output *output, const film_merged *merged)
 {
-    film_variables *known = log->selection == NULL || log->selection->known == NULL
-                                ? NULL
-                                : log->selection->known[merged->recording];
+    film_variables *known = known_of(log, merged);
     film_past_value past;
     film_value value;
 
@@ -353,16 +361,37 @@ write_before(film_log_text *log, film_output *output, const film_merged *merged)
     return true;
 }
 
+/* An object whose attributes changed in place: which, and from what to what. False
+ * where that is not known. */
+static bool
+write_attributes(film_log_text *log, film_output *output, const film_merged *merged)
+{
+    film_variables *known = known_of(log, merged);
+
+    film_buffer_clear(&log->name);
+    if (known == NULL || merged->event->kind != FILM_KIND_CHANGE ||
+        !film_variables_changed_attributes(known, merged->event, ATTRIBUTES_BYTES,
+                                           &log->name)) {
+        return false;
+    }
+    film_output_byte(output, ' ');
+    write_value(output, log->set->items[merged->recording].reader, merged->event, 0);
+    FILM_OUTPUT_LITERAL(output, "  ");
+    film_output_display(output,
+                        (film_text){(const char *)log->name.data, log->name.length});
+    return true;
+}
+
 static void
 write_name(film_log_text *log, film_output *output, const film_merged *merged)
 {
     film_reader *reader = log->set->items[merged->recording].reader;
     film_text name = film_reader_event_name(reader, merged->event);
+    film_variables *known = known_of(log, merged);
 
-    if (log->selection != NULL && log->selection->known != NULL) {
+    if (known != NULL) {
         film_buffer_clear(&log->name);
-        film_variables_name(log->selection->known[merged->recording], merged->event,
-                            &log->name);
+        film_variables_name(known, merged->event, &log->name);
         name.data = (const char *)log->name.data;
         name.length = log->name.failed ? 0 : log->name.length;
     }
@@ -408,7 +437,12 @@ write_write(film_log_text *log, film_output *output, const film_merged *merged)
         write_word(log, output, event->kind == FILM_KIND_DELETE ? "del " : "upd ",
                    CYAN);
         write_name(log, output, merged);
-        write_before(log, output, merged);
+        if (write_attributes(log, output, merged)) {
+            index = -1;
+        }
+        else {
+            write_before(log, output, merged);
+        }
         if (index >= 0) {
             FILM_OUTPUT_LITERAL(output, " -> ");
         }

@@ -11,6 +11,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import textwrap
@@ -25,6 +26,15 @@ pytest.register_assert_rewrite(
     *("asking", "dap_client", "dap_films", "objwatch_programs", "proof.alike"),
     *("step_stories", "stories", "terminals"),
 )
+
+# Where make was started with `nohup` or in the background, these are ignored, and the
+# programs of tests would inherit that.
+for _number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+    if signal.getsignal(_number) == signal.SIG_IGN:
+        signal.signal(
+            _number,
+            signal.default_int_handler if _number == signal.SIGINT else signal.SIG_DFL,
+        )
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 

@@ -355,3 +355,53 @@ def test_names_of_what_functions_share(runner):
         *("names", "graph['a']", "graph[2]", "box.size"),
     ]
     assert "<list" not in told and "<dict" not in told
+
+
+CHANGED_BY_OTHERS = """
+exec(compile('''
+def flip(net):
+    net.mode = "eval"
+    net.extra = 1
+    net.parts["one"] = 1
+def drop(net):
+    del net.extra
+''', "/nowhere/helper.py", "exec"))
+class Net:
+    def __init__(self):
+        self.mode = "new"
+        self.size = 0
+        self.parts = {}
+def main():
+    net = Net()
+    net.mode = "train"
+    flip(net)
+    net.mode = "test"
+    net.size = 1
+    drop(net)
+    net.extra = 2
+    del net.mode
+    net.mode = "last"
+
+main()
+"""
+
+
+def test_attributes_that_other_code_changed(runner):
+    """A change of an object tells which; values before are those of then."""
+    result = runner.record(
+        CHANGED_BY_OTHERS,
+        options=["--level", "values", "--exclude", "/nowhere/helper.py"],
+    )
+    told = re.sub(r" #\d+>", ">", run_program("log", result.film).stdout)
+    lines = [line.split(None, 2)[2] for line in told.splitlines()]
+    assert [line for line in lines if re.match(r"(upd|del) net\b", line)] == [
+        "upd net -> <Net>",
+        "upd net.mode 'new' -> 'train'",
+        "upd net <Net>  mode 'train' -> 'eval', parts {} -> {'one': 1}, extra -> 1",
+        "upd net.mode 'eval' -> 'test'",
+        "upd net.size 0 -> 1",
+        "upd net <Net>  del extra",
+        "upd net.extra -> 2",
+        "del net.mode 'test'",
+        "upd net.mode -> 'last'",
+    ]
