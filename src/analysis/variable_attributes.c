@@ -15,19 +15,31 @@
 #define SHOWN_VALUE 48u      /* bytes of an attribute's value in a list of them */
 #define MOST_ATTRIBUTES 512u /* looked at: a recorder keeps no more (--items) */
 
-/* An object and the record it has: id + 1, or 0. */
+/* An object and the record it has: id + 1; 0: its records tell no attributes. */
 typedef struct attributed {
     uint64_t serial, record;
 } attributed;
+
+/* The object whose record it is; serial 0: not known. */
+static attributed
+object_of(film_variables *variables, uint64_t record)
+{
+    attributed result = {0};
+    film_object_head head;
+
+    if (record != 0 && film_object_head_of(variables->reader, record - 1, &head)) {
+        result.serial = head.serial;
+        result.record = head.has_attributes ? record : 0;
+    }
+    return result;
+}
 
 static attributed
 owner_of(film_variables *variables, const film_event *event)
 {
     film_told owner = film_told_by(event, FILM_ROLE_OWNER);
-    attributed result = {.serial = film_serial_of(variables, &owner.token),
-                         .record = film_record_of(&owner.token)};
 
-    return result;
+    return object_of(variables, film_record_of(&owner.token));
 }
 
 static film_recent_key
@@ -110,18 +122,13 @@ bool
 film_attribute_holds(film_variables *variables, uint64_t record, uint32_t name,
                      uint64_t serial)
 {
-    film_object_head head;
-    attributed of = {.record = record};
+    attributed of = object_of(variables, record);
     film_past_value value;
     film_input input;
     film_token token;
     bool sure;
 
-    if (!film_object_head_of(variables->reader, record - 1, &head)) {
-        return false;
-    }
-    of.serial = head.serial;
-    if (!find_attribute(variables, of, name, &sure, &value)) {
+    if (of.serial == 0 || !find_attribute(variables, of, name, &sure, &value)) {
         return false;
     }
     input = film_input_of(value.bytes, value.length);

@@ -42,6 +42,7 @@ film_object_head_of(film_reader *reader, uint64_t id, film_object_head *head)
         known->is_plain = record.form != FILM_OBJECT_ARRAY &&
                           record.form != FILM_OBJECT_NAMED &&
                           record.form != FILM_OBJECT_EXCEPTION;
+        known->has_attributes = record.form == FILM_OBJECT_ATTRIBUTES;
     }
     *head = *known;
     return true;

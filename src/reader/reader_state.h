@@ -54,7 +54,8 @@ typedef struct film_object_head {
     uint64_t id; /* + 1; 0: free */
     uint64_t serial;
     uint32_t type;
-    bool is_plain; /* its text is <Name #serial> */
+    bool is_plain;       /* its text is <Name #serial> */
+    bool has_attributes; /* the record tells them */
 } film_object_head;
 
 struct film_reader {
