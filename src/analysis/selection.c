@@ -142,6 +142,46 @@ matches_owner(const film_selection *selection, char *name)
     return matches_variable(selection, name);
 }
 
+/* The attributes that a change of an object has changed: x or self.x. */
+typedef struct attribute_search {
+    const film_selection *selection;
+    film_buffer *name; /* the object's, not ended by NUL */
+    bool found;
+} attribute_search;
+
+static void
+match_attribute(void *context, film_text name)
+{
+    attribute_search *search = context;
+    size_t length = search->name->length;
+
+    search->found = search->found || matches_variable(search->selection, name.data);
+    if (search->found) {
+        return;
+    }
+    film_buffer_put_byte(search->name, '.');
+    film_buffer_append(search->name, name.data, name.length);
+    film_buffer_put_byte(search->name, 0);
+    search->found = !search->name->failed &&
+                    matches_variable(search->selection, (char *)search->name->data);
+    search->name->length = length;
+}
+
+static bool
+matches_attributes(film_selection *selection, size_t recording, const film_event *event)
+{
+    attribute_search search = {.selection = selection, .name = &selection->name};
+    film_buffer text = {0};
+
+    film_buffer_clear(&selection->name);
+    film_variables_name(selection->known[recording], event, &selection->name);
+    (void)film_variables_changed_attributes(selection->known[recording], event,
+                                            UINT16_MAX, &text, match_attribute,
+                                            &search);
+    film_buffer_reset(&text);
+    return search.found;
+}
+
 /* By its bare name (x, an attribute's x) or as the source would write it (self.x). */
 static bool
 takes_write(film_selection *selection, size_t recording, const film_event *event)
@@ -165,7 +205,9 @@ takes_write(film_selection *selection, size_t recording, const film_event *event
     return !selection->name.failed &&
            (matches_variable(selection, (const char *)selection->name.data) ||
             ((is_item(event) || event->kind == FILM_KIND_CHANGE) &&
-             matches_owner(selection, (char *)selection->name.data)));
+             matches_owner(selection, (char *)selection->name.data)) ||
+            (event->kind == FILM_KIND_CHANGE &&
+             matches_attributes(selection, recording, event)));
 }
 
 bool

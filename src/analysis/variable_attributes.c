@@ -213,6 +213,8 @@ typedef struct change_list {
     film_buffer *out;
     size_t start;
     attributed before;
+    film_attribute_visitor *visit; /* may be NULL */
+    void *context;
 } change_list;
 
 static void
@@ -227,8 +229,16 @@ begin_change(const change_list *list, const char *word, uint32_t name)
     film_buffer_append(list->out, text.data, text.length);
 }
 
-/* `name old -> new`; nothing where both look the same. */
 static void
+tell_visitor(const change_list *list, uint32_t name)
+{
+    if (list->visit != NULL) {
+        list->visit(list->context, film_reader_string(list->variables->reader, name));
+    }
+}
+
+/* `name old -> new`; nothing, and false, where both look the same. */
+static bool
 append_changed(const change_list *list, uint32_t name, const film_told *value)
 {
     film_buffer *out = list->out;
@@ -251,16 +261,18 @@ append_changed(const change_list *list, uint32_t name, const film_told *value)
     film_buffer_put_byte(out, ' ');
     append_value(list->variables, value->bytes, value->length, out);
     if (!known || out->failed) {
-        return;
+        return true;
     }
     if (length == out->length - now &&
         memcmp(out->data + old, out->data + now, length) == 0) {
         out->length = start;
+        return false;
     }
-    else if (!sure) { /* it may have been something else by then */
+    if (!sure) { /* it may have been something else by then */
         memmove(out->data + old, out->data + old + length, out->length - old - length);
         out->length -= length;
     }
+    return true;
 }
 
 static void
@@ -280,6 +292,7 @@ append_removed(const change_list *list, const attributes *now, size_t limit)
         if (!has_attribute(now, name) &&
             find_attribute(list->variables, list->before, name, &sure, &past)) {
             begin_change(list, "del ", name);
+            tell_visitor(list, name);
         }
     }
     film_buffer_reset(&had.bytes);
@@ -287,10 +300,15 @@ append_removed(const change_list *list, const attributes *now, size_t limit)
 
 bool
 film_variables_changed_attributes(film_variables *variables, const film_event *event,
-                                  size_t limit, film_buffer *out)
+                                  size_t limit, film_buffer *out,
+                                  film_attribute_visitor *visit, void *context)
 {
     film_told object = film_told_by(event, FILM_ROLE_VALUE), value;
-    change_list list = {.variables = variables, .out = out, .start = out->length};
+    change_list list = {.variables = variables,
+                        .out = out,
+                        .start = out->length,
+                        .visit = visit,
+                        .context = context};
     attributes now, all;
     uint32_t name;
 
@@ -302,7 +320,9 @@ film_variables_changed_attributes(film_variables *variables, const film_event *e
     limit += list.start;
     all = now;
     while (out->length < limit && next_attribute(&all, &name, &value)) {
-        append_changed(&list, name, &value);
+        if (append_changed(&list, name, &value)) {
+            tell_visitor(&list, name);
+        }
     }
     append_removed(&list, &now, limit);
     if (out->length >= limit) {

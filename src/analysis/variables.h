@@ -41,12 +41,17 @@ FILM_NODISCARD film_status
 film_variables_text(film_variables *variables, const film_past_value *past,
                     size_t limit, film_value *out);
 
+/* Told of each attribute that a change has changed. */
+typedef void
+film_attribute_visitor(void *context, film_text name);
+
 /* Appends which attributes of an object a change has changed, as far as is known:
- * mode 'train' -> 'eval', size -> 3, del name. At most about `limit` bytes. False:
- * nothing is known, or it is no object with attributes. */
+ * mode 'train' -> 'eval', size -> 3, del name. At most about `limit` bytes. `visit` may
+ * be NULL. False: nothing is known, or it is no object with attributes. */
 bool
 film_variables_changed_attributes(film_variables *variables, const film_event *event,
-                                  size_t limit, film_buffer *out);
+                                  size_t limit, film_buffer *out,
+                                  film_attribute_visitor *visit, void *context);
 
 /* Appends how the source of the event's frame would name what a set or delete wrote to
  * (x, self.x, d['k']) or what a change is about. An object without a known name is

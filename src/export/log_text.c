@@ -371,7 +371,7 @@ write_attributes(film_log_text *log, film_output *output, const film_merged *mer
     film_buffer_clear(&log->name);
     if (known == NULL || merged->event->kind != FILM_KIND_CHANGE ||
         !film_variables_changed_attributes(known, merged->event, ATTRIBUTES_BYTES,
-                                           &log->name)) {
+                                           &log->name, NULL, NULL)) {
         return false;
     }
     film_output_byte(output, ' ');

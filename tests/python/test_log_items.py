@@ -405,3 +405,10 @@ def test_attributes_that_other_code_changed(runner):
         "del net.mode 'test'",
         "upd net.mode -> 'last'",
     ]
+    for pattern in ("extra", "net.extra"):
+        told = run_program("log", result.film, "--variable", pattern).stdout
+        assert [line.split()[2:4] for line in told.splitlines()] == [
+            ["upd", "net"],
+            ["upd", "net"],
+            ["upd", "net.extra"],
+        ]
