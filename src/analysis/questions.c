@@ -15,17 +15,12 @@
 #define CO_VARARGS 4u
 #define CO_VARKEYWORDS 8u
 
-static bool
-is_text(film_text text, const char *other, size_t length)
-{
-    return text.length == length && memcmp(text.data, other, length) == 0;
-}
-
 uint32_t
 film_timeline_string_id(const film_timeline *timeline, const char *name, size_t length)
 {
     for (size_t i = 1; i < film_reader_string_count(timeline->reader); i++) {
-        if (is_text(film_reader_string(timeline->reader, (uint32_t)i), name, length)) {
+        if (film_text_is(film_reader_string(timeline->reader, (uint32_t)i), name,
+                         length)) {
             return (uint32_t)i;
         }
     }
@@ -37,8 +32,8 @@ slot_of(const film_timeline *timeline, const film_code *code, const char *name,
         size_t length)
 {
     for (uint32_t i = 0; i < code->local_count; i++) {
-        if (is_text(film_reader_string(timeline->reader, code->locals[i]), name,
-                    length)) {
+        if (film_text_is(film_reader_string(timeline->reader, code->locals[i]), name,
+                         length)) {
             return i;
         }
     }
@@ -63,9 +58,9 @@ parse_far(film_timeline *timeline, const char *where, size_t where_length,
     for (size_t i = 0; i < film_reader_code_count(timeline->reader); i++) {
         const film_code *code = film_reader_code(timeline->reader, (uint32_t)i);
         uint32_t slot;
-        if (code == NULL || !(is_text(code->function, where, where_length) ||
-                              is_text(code->qualname, where, where_length) ||
-                              is_text(code->name, where, where_length))) {
+        if (code == NULL || !(film_text_is(code->function, where, where_length) ||
+                              film_text_is(code->qualname, where, where_length) ||
+                              film_text_is(code->name, where, where_length))) {
             continue;
         }
         slot = slot_of(timeline, code, name, length);
@@ -80,7 +75,7 @@ parse_far(film_timeline *timeline, const char *where, size_t where_length,
     }
     for (size_t i = 0; i < film_reader_code_count(timeline->reader); i++) {
         const film_code *code = film_reader_code(timeline->reader, (uint32_t)i);
-        if (code != NULL && is_text(code->module, where, where_length)) {
+        if (code != NULL && film_text_is(code->module, where, where_length)) {
             out->kind = FILM_TARGET_GLOBAL;
             out->code = code->id;
             out->name = film_timeline_string_id(timeline, name, length);
@@ -117,7 +112,7 @@ parse_name(film_timeline *timeline, const film_stack_frame *frame, const char *n
     }
     /* A class body's own names are told with its frame, others are the module's. */
     out->kind = FILM_TARGET_GLOBAL;
-    if ((code->flags & 3) != 3 && !is_text(code->name, "<module>", 8)) {
+    if ((code->flags & 3) != 3 && !film_text_is(code->name, "<module>", 8)) {
         out->kind = FILM_TARGET_CLASS;
         out->frame = frame->serial;
     }
@@ -213,237 +208,6 @@ film_target_parse(film_timeline *timeline, film_moment moment, size_t index,
     return status;
 }
 
-/* --- matching --- */
-
-static bool
-is_write(const film_scene_event *event)
-{
-    return event->kind == FILM_KIND_SET || event->kind == FILM_KIND_DELETE;
-}
-
-static uint64_t
-serial_at(film_timeline *timeline, const film_scene *scene, uint32_t index)
-{
-    film_datum owner = film_scene_token(scene, index, 0);
-
-    return film_timeline_serial(timeline, &owner);
-}
-
-static bool
-is_key(film_timeline *timeline, const film_scene *scene, uint32_t index,
-       const char *text)
-{
-    film_datum key = film_scene_token(scene, index, 1);
-    film_moment moment = film_moment_of(scene->thread, scene->first + index);
-    film_value told;
-
-    return text[0] == '\0' ||
-           (film_timeline_text(timeline, moment, &key, 512, &told, NULL) == FILM_OK &&
-            is_text(told.text, text, strlen(text)));
-}
-
-/* The item of an object with that key at a moment; false: it has none. */
-static bool
-find_item(film_timeline *timeline, film_moment moment, uint64_t serial, const char *key,
-          film_datum *out)
-{
-    film_datum object = {.bytes = {FILM_TOKEN_CYCLE}};
-    film_content content;
-    uint8_t *end = film_varint_encode(object.bytes + 1, serial);
-    long long index = strtoll(key, NULL, 10);
-    size_t count;
-
-    object.length = (uint8_t)(film_varint_encode(end, 0) - object.bytes);
-    if (film_timeline_content(timeline, moment, &object, &content, NULL) != FILM_OK) {
-        return false;
-    }
-    if (content.form != FILM_OBJECT_MAPPING) {
-        index = index < 0 ? index + content.length : index;
-        if (index < 0 || (uint64_t)index >= content.count) {
-            return false;
-        }
-        *out = content.items[index].value;
-        return true;
-    }
-    count = content.count;
-    for (size_t i = 0; i < count; i++) {
-        film_item item = timeline->items[i];
-        film_value told;
-        if (film_timeline_text(timeline, moment, &item.key, 512, &told, NULL) ==
-                FILM_OK &&
-            is_text(told.text, key, strlen(key))) {
-            *out = item.value;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Whether a change in place made another item of it. */
-static bool
-changes_item(film_timeline *timeline, const film_scene *scene, uint32_t index,
-             const film_target *target)
-{
-    film_moment after = film_moment_of(scene->thread, scene->first + index);
-    film_moment before = after;
-    film_datum now, then;
-    bool is, was;
-
-    if (target->key_text[0] == '\0' || after.event == 0) {
-        return true;
-    }
-    before.event--;
-    is = find_item(timeline, after, target->serial, target->key_text, &now);
-    was = find_item(timeline, before, target->serial, target->key_text, &then);
-    if (!is || !was) {
-        return is != was;
-    }
-    return now.length != then.length || memcmp(now.bytes, then.bytes, now.length) != 0;
-}
-
-static bool
-is_module(const film_timeline *timeline, uint32_t one, uint32_t other)
-{
-    const film_code *left = film_reader_code(timeline->reader, one);
-    const film_code *right = film_reader_code(timeline->reader, other);
-
-    return left != NULL && right != NULL &&
-           is_text(left->module, right->module.data, right->module.length);
-}
-
-static bool
-matches_local(film_timeline *timeline, const film_target *target,
-              const film_scene *scene, uint32_t index)
-{
-    const film_scene_event *event = &scene->events[index];
-    const film_node *node = &scene->nodes[event->node - 1];
-
-    if (target->kin_count != 0 && is_write(event) && event->form == FILM_SET_LOCAL &&
-        film_target_is_kin(timeline, target, scene, index)) {
-        return true;
-    }
-    if (node->code != target->code ||
-        (target->frame != 0 && node->serial != target->frame)) {
-        return false;
-    }
-    if (event->kind == FILM_KIND_CALL) {
-        return target->argument && target->slot < event->token_count;
-    }
-    return is_write(event) && event->form == FILM_SET_LOCAL &&
-           event->number == target->slot;
-}
-
-static bool
-matches_object(film_timeline *timeline, const film_target *target,
-               const film_scene *scene, uint32_t index)
-{
-    const film_scene_event *event = &scene->events[index];
-    bool owned =
-        is_write(event) &&
-        (event->form == FILM_SET_ATTRIBUTE || event->form == FILM_SET_ITEM ||
-         event->form == FILM_SET_ATTRIBUTE_VIA || event->form == FILM_SET_ITEM_VIA);
-
-    return (owned || event->kind == FILM_KIND_CHANGE) &&
-           serial_at(timeline, scene, index) == target->serial;
-}
-
-bool
-film_target_matches(film_timeline *timeline, const film_target *target,
-                    const film_scene *scene, uint32_t index)
-{
-    const film_scene_event *event = &scene->events[index];
-    const film_node *node;
-
-    if (event->node == 0 || (!is_write(event) && event->kind != FILM_KIND_CHANGE &&
-                             event->kind != FILM_KIND_CALL)) {
-        return false;
-    }
-    node = &scene->nodes[event->node - 1];
-    switch (target->kind) {
-    case FILM_TARGET_LOCAL:
-        return matches_local(timeline, target, scene, index);
-    case FILM_TARGET_ATTRIBUTE:
-        return is_write(event) &&
-               (event->form == FILM_SET_ATTRIBUTE ||
-                event->form == FILM_SET_ATTRIBUTE_VIA) &&
-               event->number == target->name &&
-               (target->serial == 0 ||
-                serial_at(timeline, scene, index) == target->serial);
-    case FILM_TARGET_ITEM:
-        if (event->kind == FILM_KIND_CHANGE) { /* the item may be among what changed */
-            return serial_at(timeline, scene, index) == target->serial &&
-                   changes_item(timeline, scene, index, target);
-        }
-        return is_write(event) &&
-               (event->form == FILM_SET_ITEM || event->form == FILM_SET_ITEM_VIA) &&
-               serial_at(timeline, scene, index) == target->serial &&
-               is_key(timeline, scene, index, target->key_text);
-    case FILM_TARGET_GLOBAL:
-        return is_write(event) && event->form == FILM_SET_GLOBAL &&
-               event->number == target->name &&
-               is_module(timeline, node->code, target->code);
-    case FILM_TARGET_CLASS:
-        return is_write(event) && event->form == FILM_SET_CLASS &&
-               event->number == target->name && node->serial == target->frame;
-    case FILM_TARGET_OBJECT:
-    default:
-        return matches_object(timeline, target, scene, index);
-    }
-}
-
-size_t
-film_target_wanted(const film_target *target, film_wanted *wanted)
-{
-    size_t count = 0;
-
-    memset(wanted, 0, FILM_TARGET_WANTED * sizeof(*wanted));
-    switch (target->kind) {
-    case FILM_TARGET_LOCAL:
-        wanted[count++] = (film_wanted){
-            .kind = FILM_WANTED_SLOT, .code = target->code, .number = target->slot};
-        if (target->argument && (target->frame == 0 || target->least == 0)) {
-            wanted[count++] =
-                (film_wanted){.kind = FILM_WANTED_CALL, .code = target->code};
-        }
-        for (uint32_t i = 0; i < target->kin_count; i++) {
-            wanted[count++] = (film_wanted){.kind = FILM_WANTED_SLOT,
-                                            .code = target->kin[i].code,
-                                            .number = target->kin[i].slot};
-        }
-        break;
-    case FILM_TARGET_ATTRIBUTE:
-        wanted[count++] = (film_wanted){.kind = FILM_WANTED_WRITE,
-                                        .number = target->name,
-                                        .write = FILM_TOUCHED_ATTRIBUTE,
-                                        .serial = target->serial};
-        break;
-    case FILM_TARGET_GLOBAL:
-        wanted[count++] = (film_wanted){.kind = FILM_WANTED_WRITE,
-                                        .number = target->name,
-                                        .write = FILM_TOUCHED_GLOBAL};
-        break;
-    case FILM_TARGET_CLASS:
-        wanted[count++] = (film_wanted){.kind = FILM_WANTED_CODE, .code = target->code};
-        break;
-    case FILM_TARGET_OBJECT:
-        wanted[count++] = (film_wanted){.kind = FILM_WANTED_WRITE,
-                                        .number = FILM_ANY_NAME,
-                                        .write = FILM_TOUCHED_ATTRIBUTE,
-                                        .serial = target->serial};
-        __attribute__((fallthrough));
-    case FILM_TARGET_ITEM:
-    default:
-        wanted[count++] = (film_wanted){.kind = FILM_WANTED_WRITE,
-                                        .write = FILM_TOUCHED_ITEM,
-                                        .serial = target->serial};
-        wanted[count++] = (film_wanted){.kind = FILM_WANTED_WRITE,
-                                        .write = FILM_TOUCHED_CHANGE,
-                                        .serial = target->serial};
-        break;
-    }
-    return count;
-}
-
 /* --- writes --- */
 
 static bool
@@ -471,9 +235,10 @@ film_written_at(film_timeline *timeline, const film_target *target, film_moment 
     if (out->argument) {
         out->value = film_scene_token(scene, index, target->slot);
     }
-    else if (event.kind == FILM_KIND_CHANGE && target->kind == FILM_TARGET_ITEM) {
-        out->deleted =
-            !find_item(timeline, moment, target->serial, target->key_text, &out->value);
+    else if (event.kind == FILM_KIND_CHANGE &&
+             (target->kind == FILM_TARGET_ITEM ||
+              target->kind == FILM_TARGET_ATTRIBUTE)) {
+        out->deleted = !film_target_value(timeline, target, moment, &out->value);
     }
     else if (!out->deleted) {
         int at = film_event_value_index(&event, FILM_ROLE_VALUE);
@@ -499,7 +264,8 @@ film_find_write(film_timeline *timeline, const film_target *target, film_moment 
     film_search search = {.from = from,
                           .back = back,
                           .across = !framed && target->kind != FILM_TARGET_CLASS,
-                          .slow = target->kind == FILM_TARGET_ITEM,
+                          .slow = target->kind == FILM_TARGET_ITEM ||
+                                  target->kind == FILM_TARGET_ATTRIBUTE,
                           .filter = &filter,
                           .match = match_target,
                           .context = &copy,

@@ -47,6 +47,11 @@ bool
 film_target_matches(film_timeline *timeline, const struct film_target *target,
                     const film_scene *scene, uint32_t index);
 
+/* What an item or attribute held at a moment; false: there is none. */
+bool
+film_target_value(film_timeline *timeline, const struct film_target *target,
+                  film_moment moment, film_datum *out);
+
 /* How far into the recording a moment is, 0 to 1. */
 double
 film_timeline_progress(film_timeline *timeline, film_moment moment);

@@ -5,6 +5,8 @@
 
 #include <filmstrip/reader.h>
 
+#include <string.h>
+
 #include "format/keyframe.h"
 #include "format/value_record.h"
 #include "reader/damage.h"
@@ -57,6 +59,12 @@ typedef struct film_object_head {
     bool is_plain;       /* its text is <Name #serial> */
     bool has_attributes; /* the record tells them */
 } film_object_head;
+
+static inline bool
+film_text_is(film_text text, const char *other, size_t length)
+{
+    return text.length == length && memcmp(text.data, other, length) == 0;
+}
 
 struct film_reader {
     film_file file;

@@ -44,6 +44,50 @@ def test_history(shop):
     assert answers.rc == 1
 
 
+CHANGED_BY_OTHERS = """
+exec(compile('''
+def flip(net):
+    net.mode = "eval"
+    net.extra = 1
+def drop(net):
+    del net.extra
+''', "/nowhere/helper.py", "exec"))
+class Net:
+    mode = None
+def main():
+    net = Net()
+    net.mode = "train"
+    net.size = 1
+    flip(net)
+    drop(net)
+    print(net.mode)
+    net.mode = "test"
+
+main()
+"""
+
+
+def test_attributes_that_code_changed_which_is_not_recorded(runner):
+    """The change that was seen is the write: of what it has changed, and only of that."""
+    film = runner.record(
+        CHANGED_BY_OTHERS, options=["--level", "values", "--exclude", "/nowhere"]
+    ).film
+    line = CHANGED_BY_OTHERS.splitlines().index("    print(net.mode)") + 1
+    answers = step(
+        film,
+        f"hit program.py:{line}",
+        *("p net.mode", "last net.mode", "last net.size", "history net.extra"),
+        *("history net.mode", f"hit program.py:{line - 3}", "watch net.mode", "c"),
+    )
+    assert answers.paragraphs[1] == "'eval'"
+    assert answers.paragraphs[2].endswith("net.mode = 'eval'")
+    assert answers.paragraphs[3].endswith("net.size = 1")
+    extra, mode = (answers.paragraphs[index].splitlines() for index in (4, 5))
+    assert [one.rsplit(" = ")[-1] for one in extra] == ["1", "deleted"]
+    assert [one.rsplit(" = ")[-1] for one in mode] == ["'train'", "'eval'", "'test'"]
+    assert "flip(net)" in answers.paragraphs[8]
+
+
 def test_writes_around_a_moment(shop):
     answers = step(
         shop, "hit shop.py:27 2", "writes item", "writes item 1", "writes nothing"
