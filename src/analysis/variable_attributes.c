@@ -62,7 +62,9 @@ film_attribute_note(film_variables *variables, const film_event *event,
         return;
     }
     if (of.record != 0 && film_recent_find(&variables->table, at) == NULL) {
-        film_content_note_owner(variables, event, of.serial);
+        film_told owner = film_told_by(event, FILM_ROLE_OWNER);
+
+        film_content_note_record(variables, &owner, of.serial);
     }
     film_recent_put(&variables->table, at, value->length == 0 ? &gone : value->bytes,
                     value->length == 0 ? sizeof(gone) : value->length);
@@ -245,8 +247,7 @@ append_changed(const change_list *list, uint32_t name, const film_told *value)
     size_t start = out->length, old, now, length;
     film_past_value past;
     bool sure = false;
-    bool known = list->before.record != 0 &&
-                 find_attribute(list->variables, list->before, name, &sure, &past);
+    bool known = find_attribute(list->variables, list->before, name, &sure, &past);
 
     begin_change(list, "", name);
     old = out->length;
@@ -312,11 +313,12 @@ film_variables_changed_attributes(film_variables *variables, const film_event *e
     attributes now, all;
     uint32_t name;
 
-    if (!open_attributes(variables, film_record_of(&object.token), &now)) {
-        return false;
-    }
     list.before.serial = film_serial_of(variables, &object.token);
     list.before.record = film_content_record(variables, list.before.serial);
+    if (list.before.record == 0 ||
+        !open_attributes(variables, film_record_of(&object.token), &now)) {
+        return false;
+    }
     limit += list.start;
     all = now;
     while (out->length < limit && next_attribute(&all, &name, &value)) {

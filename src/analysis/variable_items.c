@@ -12,6 +12,7 @@
 
 #include "base/hash.h"
 #include "reader/reader_state.h"
+#include "reader/render.h"
 
 /* An entry about content: this, then the token. */
 typedef struct content_head {
@@ -86,11 +87,30 @@ known_record(film_variables *variables, uint64_t serial, bool *written)
 }
 
 void
+film_content_note_record(film_variables *variables, const film_told *object,
+                         uint64_t serial)
+{
+    content_head head = {0};
+    bool written;
+
+    if (known_record(variables, serial, &written) < (int64_t)object->token.value) {
+        put_content(variables, serial, &head, object->bytes, object->length);
+    }
+}
+
+void
 film_content_note(film_variables *variables, const film_told *value, uint64_t serial)
 {
     content_head head = {0};
+    film_object_head object;
     bool written = false;
 
+    if (value->token.kind == FILM_TOKEN_OBJECT && serial != 0 &&
+        film_object_head_of(variables->reader, value->token.value, &object) &&
+        object.has_attributes) {
+        film_content_note_record(variables, value, serial);
+        return;
+    }
     if (value->token.kind != FILM_TOKEN_VALUE || serial == 0 ||
         (known_record(variables, serial, &written) == (int64_t)value->token.value &&
          !written)) {
@@ -110,19 +130,6 @@ film_content_note_within(film_variables *variables, const film_told *value,
     if (value->token.kind == FILM_TOKEN_VALUE &&
         known_record(variables, serial, &written) < (int64_t)value->token.value) {
         put_content(variables, serial, &head, value->bytes, value->length);
-    }
-}
-
-void
-film_content_note_owner(film_variables *variables, const film_event *event,
-                        uint64_t serial)
-{
-    film_told owner = film_told_by(event, FILM_ROLE_OWNER);
-    content_head head = {0};
-    bool written;
-
-    if (known_record(variables, serial, &written) < (int64_t)owner.token.value) {
-        put_content(variables, serial, &head, owner.bytes, owner.length);
     }
 }
 

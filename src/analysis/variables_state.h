@@ -113,10 +113,12 @@ void
 film_content_note_within(film_variables *variables, const film_told *value,
                          uint64_t serial);
 
-/* The event's owner, an object without items, has the record that the event says. */
+/* An object whose attributes its records tell has this one, unless a later one is
+ * known.
+ */
 void
-film_content_note_owner(film_variables *variables, const film_event *event,
-                        uint64_t serial);
+film_content_note_record(film_variables *variables, const film_told *object,
+                         uint64_t serial);
 
 /* The record of the object that was told last: id + 1; 0: not known. */
 uint64_t

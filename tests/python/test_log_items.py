@@ -412,3 +412,30 @@ def test_attributes_that_other_code_changed(runner):
             ["upd", "net"],
             ["upd", "net.extra"],
         ]
+
+
+MADE_BY_OTHERS = """
+exec(compile('''
+class Net:
+    def __init__(self):
+        self.mode, self.size = "new", 1
+    def flip(self):
+        self.mode = "eval"
+''', "/nowhere/helper.py", "exec"))
+def main():
+    net = Net()
+    net.flip()
+
+main()
+"""
+
+
+def test_the_first_change_of_an_object_that_other_code_made(runner):
+    """What it held when it was first seen is what it held before."""
+    result = runner.record(
+        MADE_BY_OTHERS,
+        options=["--level", "values", "--exclude", "/nowhere/helper.py"],
+    )
+    told = re.sub(r" #\d+>", ">", run_program("log", result.film).stdout)
+    assert "upd net <Net>  mode 'new' -> 'eval'\n" in told
+    assert run_program("log", result.film, "--variable", "size").stdout == ""
