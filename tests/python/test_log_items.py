@@ -386,13 +386,17 @@ main()
 """
 
 
+def log_without_helper(runner, program):
+    """The recording, and its log without serials; helper.py is not recorded."""
+    result = runner.record(
+        program, options=["--level", "values", "--exclude", "/nowhere/helper.py"]
+    )
+    return result.film, re.sub(r" #\d+>", ">", run_program("log", result.film).stdout)
+
+
 def test_attributes_that_other_code_changed(runner):
     """A change of an object tells which; values before are those of then."""
-    result = runner.record(
-        CHANGED_BY_OTHERS,
-        options=["--level", "values", "--exclude", "/nowhere/helper.py"],
-    )
-    told = re.sub(r" #\d+>", ">", run_program("log", result.film).stdout)
+    film, told = log_without_helper(runner, CHANGED_BY_OTHERS)
     lines = [line.split(None, 2)[2] for line in told.splitlines()]
     assert [line for line in lines if re.match(r"(upd|del) net\b", line)] == [
         "upd net -> <Net>",
@@ -406,7 +410,7 @@ def test_attributes_that_other_code_changed(runner):
         "upd net.mode -> 'last'",
     ]
     for pattern in ("extra", "net.extra"):
-        told = run_program("log", result.film, "--variable", pattern).stdout
+        told = run_program("log", film, "--variable", pattern).stdout
         assert [line.split()[2:4] for line in told.splitlines()] == [
             ["upd", "net"],
             ["upd", "net"],
@@ -432,10 +436,6 @@ main()
 
 def test_the_first_change_of_an_object_that_other_code_made(runner):
     """What it held when it was first seen is what it held before."""
-    result = runner.record(
-        MADE_BY_OTHERS,
-        options=["--level", "values", "--exclude", "/nowhere/helper.py"],
-    )
-    told = re.sub(r" #\d+>", ">", run_program("log", result.film).stdout)
+    film, told = log_without_helper(runner, MADE_BY_OTHERS)
     assert "upd net <Net>  mode 'new' -> 'eval'\n" in told
-    assert run_program("log", result.film, "--variable", "size").stdout == ""
+    assert run_program("log", film, "--variable", "size").stdout == ""
