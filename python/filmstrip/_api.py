@@ -56,6 +56,7 @@ def _make_options(
     level: str = "values",
     values: str = "all",
     c_calls: bool = False,
+    outer_calls: bool = False,
     exceptions: bool = True,
     line_times: bool = False,
     text_bytes: int | None = None,
@@ -79,6 +80,7 @@ def _make_options(
     options.level = _options.parse_level(level)
     options.values = _options.parse_values(values)
     options.c_calls = c_calls
+    options.outer_calls = outer_calls
     options.exceptions = exceptions
     options.line_times = line_times
     options.text_bytes = _options.check_count(text_bytes, "text_bytes")
@@ -232,6 +234,7 @@ def record(
     level: str = "values",
     values: str = "all",
     c_calls: bool = False,
+    outer_calls: bool = False,
     exceptions: bool = True,
     line_times: bool = False,
     text_bytes: int | None = None,
@@ -265,6 +268,7 @@ def record(
         not recorded; False: they are. redact_words: nor are those of names with one of
         these words in them; with redact=False, only those.
     c_calls: calls of C functions too. exceptions: raised and handled ones.
+    outer_calls: where code that is not recorded calls code that is.
     ring: keep only the end of the run, in so many bytes (or "64M").
     tick_ns: resolution of the clock.
     children: child processes get films of their own beside this one.
@@ -279,6 +283,7 @@ def record(
             level=level,
             values=values,
             c_calls=c_calls,
+            outer_calls=outer_calls,
             exceptions=exceptions,
             line_times=line_times,
             text_bytes=text_bytes,

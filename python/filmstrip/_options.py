@@ -48,7 +48,7 @@ class Options:
         self.redact = True  # names of the built-in deny list are secret
         self.redact_words: list[str] = []  # and names with these in them
         self.children = True
-        self.callers = False  # tell where targets are called from, by whatever code
+        self.outer_calls = False  # tell where targets are called from, by whatever code
         self.argv = False
         self.progress = False
         self.free_name = False  # another free name is as good, if `path` is taken
@@ -309,7 +309,7 @@ def begin(options: Options, meta: "Mapping[str, str]") -> str:
                 tick_ns=options.tick_ns,
                 level=options.level,
                 children=options.children,
-                callers=options.callers,
+                outer_calls=options.outer_calls,
                 meta=dict(meta),
                 stdlib_dirs=tuple(standard_library_folders()),
                 site_dirs=tuple(site_folders()),

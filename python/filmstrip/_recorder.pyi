@@ -14,7 +14,7 @@ def start(
     tick_ns: int = ...,
     level: int = ...,
     children: bool = ...,
-    callers: bool = ...,
+    outer_calls: bool = ...,
     meta: Mapping[str, str] = ...,
     stdlib_dirs: Sequence[str] = ...,
     site_dirs: Sequence[str] = ...,

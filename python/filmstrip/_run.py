@@ -54,6 +54,7 @@ arguments behind it.
                      site-packages
   --exclude NAME     do not record this one (repeatable)
   --all              record all Python code, the standard library too
+  --outer-calls      tell where code that is not recorded calls code that is
   --c-calls          record calls of C functions made by recorded code
   --no-exceptions    do not record raised and handled exceptions (on Python 3.11 this
                      is faster)
@@ -76,7 +77,6 @@ Example:
 """
 
 LATER = {
-    "--outer-calls": "",
     "--torch": "",
     "--torch-values": "",
     "--ranks": "",
@@ -102,6 +102,7 @@ def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
         "--force": ("force", True),
         "--all": ("all", True),
         "--c-calls": ("c_calls", True),
+        "--outer-calls": ("outer_calls", True),
         "--exceptions": ("exceptions", True),
         "--no-exceptions": ("exceptions", False),
         "--children": ("children", True),

@@ -261,7 +261,7 @@ class _Recording:
             options.excludes = plan.targets.excludes
         options.level = _options.parse_level("values")
         options.children = plan.film is not None
-        options.callers = True
+        options.outer_calls = True
         options.redact, options.redact_words = plan.redaction
         try:
             meta = _options.describe(options, _api._program_words())

@@ -124,8 +124,15 @@ static bool
 find_slot(film_context *context, PyObject *name, film_holder *holder)
 {
     for (film_stack_entry *entry = context->top; entry > context->entries; entry--) {
-        PyCodeObject *code = (PyCodeObject *)film_frame_code(entry->frame);
-        PyObject *names = code->co_localsplusnames;
+        const film_frame *frame = film_entry_frame(context, entry);
+        PyCodeObject *code;
+        PyObject *names;
+
+        if (frame == NULL) {
+            continue;
+        }
+        code = (PyCodeObject *)film_frame_code(frame);
+        names = code->co_localsplusnames;
 
         for (Py_ssize_t index = 0; !is_helper(code) && index < PyTuple_GET_SIZE(names);
              index++) {

@@ -31,18 +31,28 @@ keep_holder(const film_context *context, film_object *object,
                                                      (uint64_t)slot << ENTRY_BITS;
 }
 
-/* The frame that was told to have the cell, if it is open; NULL: it is not. */
+/* The frame that was told to have the cell, if it is open; NULL: it is not. *shown:
+ * what it has in its place now. */
 static const film_stack_entry *
-known_holder(const film_context *context, const film_object *object, int *slot)
+known_holder(const film_context *context, const film_object *object, int *slot,
+             const PyObject **shown)
 {
     const film_stack_entry *entry =
         context->entries + (uint32_t)object->words[CELL_ENTRY];
 
+    const film_frame *frame;
+
     *slot = (int)(object->words[CELL_ENTRY] >> ENTRY_BITS);
-    return object->words[CELL_HOLDER] != 0 && entry < context->top &&
-                   entry->serial == object->words[CELL_HOLDER]
-               ? entry
-               : NULL;
+    if (object->words[CELL_HOLDER] == 0 || entry >= context->top ||
+        entry->serial != object->words[CELL_HOLDER]) {
+        return NULL;
+    }
+    frame = film_entry_frame(context, entry);
+    if (FILM_UNLIKELY(frame == NULL)) {
+        return NULL;
+    }
+    *shown = film_frame_local(frame, *slot);
+    return entry;
 }
 
 /* The slot in which a frame has the cell; -1: it has not. */
@@ -79,7 +89,7 @@ find_holder(const film_context *context, const film_frame *frame, const PyObject
         *slot = slot_of_cell(caller, code, cell);
         for (const film_stack_entry *entry = context->top - 1;
              *slot >= 0 && entry > context->entries; entry--) {
-            if (entry->frame == caller) {
+            if (film_frame_has_key(caller, entry->frame)) {
                 return entry;
             }
         }
@@ -117,6 +127,7 @@ put_cell(film_context *context, const film_frame *frame, uint32_t slot, PyObject
 {
     uint64_t thread = (uint64_t)(uintptr_t)context->thread;
     const film_stack_entry *holder = NULL;
+    const PyObject *shown = NULL;
     unsigned flags = 0;
     int holder_slot = -1;
     uint64_t serial = object->serial;
@@ -126,10 +137,10 @@ put_cell(film_context *context, const film_frame *frame, uint32_t slot, PyObject
         keep_holder(context, object, holder, (uint32_t)holder_slot);
         flags = holder == NULL ? FILM_CELL_VALUE : FILM_CELL_HELD;
     }
-    else if ((holder = known_holder(context, object, &holder_slot)) == NULL) {
+    else if ((holder = known_holder(context, object, &holder_slot, &shown)) == NULL) {
         flags = FILM_CELL_VALUE;
     }
-    else if (FILM_UNLIKELY(film_frame_local(holder->frame, holder_slot) != cell)) {
+    else if (FILM_UNLIKELY(shown != cell)) {
         keep_holder(context, object, NULL, 0); /* a comprehension's, or it hides it */
         flags = FILM_CELL_HELD | FILM_CELL_VALUE;
     }

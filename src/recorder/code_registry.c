@@ -439,7 +439,7 @@ film_code_describe_caller(film_code *known, PyCodeObject *code, const film_frame
     char short_name[SHORT_NAME_BYTES];
     char *module;
 
-    if (!film_the_session.options.callers || known == &no_target) {
+    if (!film_the_session.options.outer_calls || known == &no_target) {
         return false;
     }
     if (known->is_caller) {

@@ -241,14 +241,14 @@ film_frame_is_from_c(const film_frame *frame)
 #endif
 }
 
-/* True when `caller` called this frame itself, not by way of C. */
-static inline bool
-film_frame_is_called_by(const film_frame *frame, const film_frame *caller)
+/* The frame that called this one itself, not by way of C; else NULL or a shim. */
+static inline const film_frame *
+film_frame_direct_caller(const film_frame *frame)
 {
 #if PY_VERSION_HEX >= 0x030c0000
-    return frame->previous == caller; /* else a shim lies between */
+    return frame->previous; /* by way of C, a shim lies between */
 #else
-    return frame->previous == caller && !frame->is_entry;
+    return frame->is_entry ? NULL : frame->previous;
 #endif
 }
 

@@ -9,7 +9,7 @@
 #define FIRST_CAPACITY 256u /* a power of two */
 
 typedef struct suspended {
-    const film_frame *frame; /* NULL: free */
+    film_frame_key frame; /* 0: free */
     uint64_t serial;
     uint32_t code_id;
 } suspended;
@@ -21,20 +21,20 @@ static struct {
 } table;
 
 static size_t
-home_slot(const film_frame *frame, size_t capacity)
+home_slot(film_frame_key frame, size_t capacity)
 {
     /* Frames are 16-byte aligned; the multiplier spreads the rest. */
-    uint64_t hash = ((uint64_t)(uintptr_t)frame >> 4) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = ((uint64_t)frame.word >> 4) * UINT64_C(0x9e3779b97f4a7c15);
 
     return (size_t)(hash >> 20) & (capacity - 1);
 }
 
 static suspended *
-find_slot(suspended *slots, size_t capacity, const film_frame *frame)
+find_slot(suspended *slots, size_t capacity, film_frame_key frame)
 {
     size_t index = home_slot(frame, capacity);
 
-    while (slots[index].frame != NULL && slots[index].frame != frame) {
+    while (slots[index].frame.word != 0 && slots[index].frame.word != frame.word) {
         index = (index + 1) & (capacity - 1);
     }
     return &slots[index];
@@ -50,7 +50,7 @@ grow_table(void)
         return false;
     }
     for (size_t index = 0; index < table.capacity; index++) {
-        if (table.slots[index].frame != NULL) {
+        if (table.slots[index].frame.word != 0) {
             *find_slot(slots, capacity, table.slots[index].frame) = table.slots[index];
         }
     }
@@ -61,7 +61,7 @@ grow_table(void)
 }
 
 void
-film_generators_put(const film_frame *frame, uint64_t serial, uint32_t code_id)
+film_generators_put(film_frame_key frame, uint64_t serial, uint32_t code_id)
 {
     suspended *slot;
 
@@ -69,7 +69,7 @@ film_generators_put(const film_frame *frame, uint64_t serial, uint32_t code_id)
         return;
     }
     slot = find_slot(table.slots, table.capacity, frame);
-    if (slot->frame == NULL) {
+    if (slot->frame.word == 0) {
         table.used++;
     }
     slot->frame = frame;
@@ -78,7 +78,7 @@ film_generators_put(const film_frame *frame, uint64_t serial, uint32_t code_id)
 }
 
 bool
-film_generators_get(const film_frame *frame, uint32_t code_id, uint64_t *serial)
+film_generators_get(film_frame_key frame, uint32_t code_id, uint64_t *serial)
 {
     const suspended *slot;
 
@@ -86,7 +86,7 @@ film_generators_get(const film_frame *frame, uint32_t code_id, uint64_t *serial)
         return false;
     }
     slot = find_slot(table.slots, table.capacity, frame);
-    if (slot->frame == NULL || slot->code_id != code_id) {
+    if (slot->frame.word == 0 || slot->code_id != code_id) {
         return false;
     }
     *serial = slot->serial;
@@ -94,7 +94,7 @@ film_generators_get(const film_frame *frame, uint32_t code_id, uint64_t *serial)
 }
 
 void
-film_generators_remove(const film_frame *frame)
+film_generators_remove(film_frame_key frame)
 {
     size_t mask = table.capacity - 1, hole, index;
 
@@ -102,11 +102,11 @@ film_generators_remove(const film_frame *frame)
         return;
     }
     hole = (size_t)(find_slot(table.slots, table.capacity, frame) - table.slots);
-    if (table.slots[hole].frame == NULL) {
+    if (table.slots[hole].frame.word == 0) {
         return;
     }
     table.used--;
-    for (index = (hole + 1) & mask; table.slots[index].frame != NULL;
+    for (index = (hole + 1) & mask; table.slots[index].frame.word != 0;
          index = (index + 1) & mask) {
         size_t home = home_slot(table.slots[index].frame, table.capacity);
 
@@ -116,7 +116,7 @@ film_generators_remove(const film_frame *frame)
             hole = index;
         }
     }
-    table.slots[hole].frame = NULL;
+    table.slots[hole].frame.word = 0;
 }
 
 void

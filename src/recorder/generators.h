@@ -8,18 +8,18 @@
 #ifndef FILMSTRIP_RECORDER_GENERATORS_H
 #define FILMSTRIP_RECORDER_GENERATORS_H
 
-#include "recorder/compat.h"
+#include "recorder/frame_key.h"
 
 /* Out of memory: the frame is forgotten, and adopted when it goes on. */
 void
-film_generators_put(const film_frame *frame, uint64_t serial, uint32_t code_id);
+film_generators_put(film_frame_key frame, uint64_t serial, uint32_t code_id);
 
 /* False when no frame of this code is known there. */
 bool
-film_generators_get(const film_frame *frame, uint32_t code_id, uint64_t *serial);
+film_generators_get(film_frame_key frame, uint32_t code_id, uint64_t *serial);
 
 void
-film_generators_remove(const film_frame *frame);
+film_generators_remove(film_frame_key frame);
 
 void
 film_generators_reset(void);

@@ -235,7 +235,7 @@ CALLBACK(on_instruction)
 
     (void)self, (void)count, (void)names;
     if (FILM_UNLIKELY(context->token != film_the_session.token) ||
-        FILM_UNLIKELY(!film_stack_is_top(context, frame, args[0]))) {
+        FILM_UNLIKELY(!film_stack_comes_to_top(context, frame, args[0]))) {
         Py_RETURN_NONE; /* paused, or a frame whose first line is still to come */
     }
     plan = context->top->plan;
@@ -269,7 +269,7 @@ CALLBACK(on_reraise)
 
     (void)self, (void)count, (void)names;
     if (context->token == film_the_session.token &&
-        film_stack_is_top(context, frame, args[0]) &&
+        film_stack_comes_to_top(context, frame, args[0]) &&
         FILM_UNLIKELY(!film_observe_raise(context, frame, unit))) {
         (void)film_stack_may_retry(context);
     }

@@ -248,7 +248,7 @@ on_opcode(film_frame *frame)
     uint32_t unit;
 
     if (context->token != film_the_session.token ||
-        !film_stack_is_top(context, frame, film_frame_code(frame)) ||
+        !film_stack_comes_to_top(context, frame, film_frame_code(frame)) ||
         context->top->plan == NULL) {
         return false;
     }
@@ -270,7 +270,8 @@ choose_opcodes(PyFrameObject *frame)
     bool wanted;
 
     if (context->token != film_the_session.token || top->plan == NULL ||
-        top->frame != frame->f_frame || top->plan->point_count == 0) {
+        !film_frame_has_key(frame->f_frame, top->frame) ||
+        top->plan->point_count == 0) {
         return;
     }
     wanted = film_observe_wants_opcodes(context);
@@ -310,7 +311,7 @@ give_back_frame(PyObject *self, PyFrameObject *frame)
     if (FILM_LIKELY(self == NULL)) {
         frame->f_trace_lines = 1;
     }
-    if (top != NULL && top->frame == frame->f_frame && top->opcodes) {
+    if (top != NULL && film_frame_has_key(frame->f_frame, top->frame) && top->opcodes) {
         frame->f_trace_opcodes = 0;
         top->opcodes = false;
     }
@@ -340,7 +341,7 @@ call_program(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
     film_stack_entry *top = film_this_thread.top;
     int result;
 
-    if (top != NULL && top->frame == frame->f_frame && top->opcodes) {
+    if (top != NULL && film_frame_has_key(frame->f_frame, top->frame) && top->opcodes) {
         frame->f_trace_opcodes = 0;
         top->opcodes = false;
     }

@@ -178,20 +178,27 @@ film_observe_caller(film_context *context, const film_frame *callee)
 {
     film_stack_entry *entry = context->top;
     const film_region *region = entry->region;
+    const film_frame *frame;
     bool direct;
     uint32_t unit;
 
     if (region == NULL) {
         return true;
     }
-    direct = entry->frame == film_frame_caller(callee) && !film_frame_is_from_c(callee);
+    frame = film_frame_caller(callee);
+    direct = film_frame_has_key(frame, entry->frame) && !film_frame_is_from_c(callee);
     if (FILM_LIKELY(direct && !region->early && !region->early_change &&
                     !entry->pending)) {
         return true;
     }
-    unit = film_frame_unit(entry->frame, entry->first);
-    return tell_inside(context, entry, entry->frame, unit, true) &&
-           (!region->early_change || film_tell_early_changes(context, entry, unit));
+    if (!film_frame_has_key(frame, entry->frame) &&
+        (frame = film_entry_frame(context, entry)) == NULL) {
+        return true; /* it is no caller of this one: another greenlet's */
+    }
+    unit = film_frame_unit(frame, entry->first);
+    return tell_inside(context, entry, frame, unit, true) &&
+           (!region->early_change ||
+            film_tell_early_changes(context, entry, frame, unit));
 }
 
 void
@@ -268,12 +275,13 @@ film_observe_yield(film_context *context, const film_frame *frame, PyObject *val
 
 /* What a frame that has ended gives to its caller keeps its serial. */
 static inline void
-note_returned(film_context *context, const film_stack_entry *entry, PyObject *value)
+note_returned(film_context *context, const film_stack_entry *entry,
+              const film_frame *frame, PyObject *value)
 {
     if (entry->initialises) {
-        value = film_frame_local(entry->frame, 0);
+        value = film_frame_local(frame, 0);
     }
-    else if (film_frame_is_from_c(entry->frame)) {
+    else if (film_frame_is_from_c(frame)) {
         value = NULL; /* C code may drop it and give something else */
     }
     context->returned_unit = entry->site - 1;
@@ -308,7 +316,7 @@ return_quickly(film_context *context, const film_frame *frame, PyObject *value)
     }
     film_append_put_values(rows.end, 1);
     film_append_commit(thread, film_append_put_return(thread, to, unit), 1);
-    note_returned(context, entry, value);
+    note_returned(context, entry, frame, value);
     context->top--;
     return true;
 }
@@ -325,7 +333,7 @@ film_observe_return(film_context *context, const film_frame *frame, PyObject *va
     if (!tell_leaving(context, frame, value)) {
         return false;
     }
-    note_returned(context, context->top, value);
+    note_returned(context, context->top, frame, value);
     return film_stack_return_top(context, frame);
 }
 

@@ -13,7 +13,7 @@
 /* True when the function that is called there is the class of `self`: its __init__ is
  * called by way of C, and nothing else is. */
 static bool
-calls_the_class(const film_stack_entry *caller, const film_change *change,
+calls_the_class(const film_frame *caller, const film_change *change,
                 const film_frame *callee)
 {
     PyObject *self = film_frame_local(callee, 0), *type;
@@ -22,18 +22,17 @@ calls_the_class(const film_stack_entry *caller, const film_change *change,
         return false;
     }
     type = (PyObject *)Py_TYPE(self);
-    return film_frame_local(caller->frame, change->callee) == type ||
-           film_frame_local(caller->frame, change->callee + 1) == type;
+    return film_frame_local(caller, (int)change->callee) == type ||
+           film_frame_local(caller, (int)change->callee + 1) == type;
 }
 
 /* True when the coroutine or generator whose frame goes on is the one that is awaited
  * there: nothing else runs in between. */
 static bool
-sends_to(const film_stack_entry *caller, const film_change *change,
-         const film_frame *callee)
+sends_to(const film_frame *caller, const film_change *change, const film_frame *callee)
 {
     return change->callee != FILM_PLAN_NO_PLACE &&
-           film_frame_local(caller->frame, change->callee) ==
+           film_frame_local(caller, (int)change->callee) ==
                film_frame_generator(callee);
 }
 
@@ -43,12 +42,16 @@ cover(film_stack_entry *caller, const film_frame *callee, const film_code *code,
       uint32_t site)
 {
     const film_region *region = caller->region;
+    const film_frame *frame;
     uint32_t place;
     bool from_c;
 
     if (region == NULL || region->change_count == 0 ||
-        region->change_count > FILM_REGION_CHANGES || site == 0 ||
-        caller->frame != film_frame_caller(callee)) {
+        region->change_count > FILM_REGION_CHANGES || site == 0) {
+        return;
+    }
+    frame = film_frame_caller(callee);
+    if (!film_frame_has_key(frame, caller->frame)) {
         return;
     }
     from_c = film_frame_is_from_c(callee);
@@ -60,8 +63,8 @@ cover(film_stack_entry *caller, const film_frame *callee, const film_code *code,
         const film_change *change = &region->changes[index];
 
         if (change->place == place) {
-            if (!from_c || (code->suspends ? sends_to(caller, change, callee)
-                                           : calls_the_class(caller, change, callee))) {
+            if (!from_c || (code->suspends ? sends_to(frame, change, callee)
+                                           : calls_the_class(frame, change, callee))) {
                 caller->covered |= (uint8_t)(1u << index);
             }
             return;
@@ -120,14 +123,15 @@ leave_caller(film_context *context, const film_frame *frame, const film_code *co
 {
     film_stack_entry *caller = context->top;
     const film_region *region = caller->region;
+    const film_frame *caller_frame = film_frame_direct_caller(frame);
     bool told = true;
 
-    if (FILM_UNLIKELY(!film_frame_is_called_by(frame, caller->frame))) {
+    if (FILM_UNLIKELY(!film_frame_has_key(caller_frame, caller->frame))) {
         *site = film_stack_site(context, frame);
         cover(context->top, frame, code, *site);
         return film_observe_caller(context, frame);
     }
-    *site = film_frame_unit(caller->frame, caller->first) + 1;
+    *site = film_frame_unit(caller_frame, caller->first) + 1;
     if (region == NULL) {
         return true;
     }

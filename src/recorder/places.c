@@ -57,13 +57,18 @@ slot_is_told(const film_stack_entry *entry, const film_slot_place *place,
            film_slot_word(place->frame, place->slot, address);
 }
 
-/* `entry` is of the place's frame, and that is alive. */
+/* `entry` is of the place's frame, and that is `frame`; NULL: it cannot be looked at.
+ */
 static bool
-entry_holds(const film_stack_entry *entry, const film_slot_place *place,
-            const PyObject *address)
+entry_holds(const film_stack_entry *entry, const film_frame *frame,
+            const film_slot_place *place, const PyObject *address)
 {
-    PyObject *value = film_frame_local(entry->frame, (int)place->slot);
+    PyObject *value;
 
+    if (FILM_UNLIKELY(frame == NULL)) {
+        return false;
+    }
+    value = film_frame_local(frame, (int)place->slot);
     if (FILM_UNLIKELY(place->is_cell)) {
         return value != NULL && Py_TYPE(value) == &PyCell_Type &&
                ((PyCellObject *)value)->ob_ref == address &&
@@ -92,27 +97,27 @@ static bool
 slot_holds(film_context *context, film_slot_place *place, const PyObject *address)
 {
     const film_stack_entry *entry;
+    const film_frame *frame;
 
     if (FILM_UNLIKELY(place->stack != context->stack_id)) {
         if (place->stack == 0) {
             return false;
         }
-        entry = film_stacks_find(place);
-        if (entry == NULL || !entry_holds(entry, place, address)) {
+        entry = film_stacks_find(place, &frame);
+        if (entry == NULL || !entry_holds(entry, frame, place, address)) {
             place->stack = 0; /* not to be looked for again */
             return false;
         }
         return true;
     }
     entry = context->entries + place->index;
-    /* An entry of this serial on the thread's own stack: the frame has not ended. */
     if (entry > context->top || entry->serial != place->frame) {
         if (FILM_LIKELY(!place->suspends) ||
             (entry = resumed_entry(context, place)) == NULL) {
             return false;
         }
     }
-    return entry_holds(entry, place, address);
+    return entry_holds(entry, film_entry_frame(context, entry), place, address);
 }
 
 /* True when the container holds `address`, by its hint or among its first items. */
@@ -181,10 +186,15 @@ namespace_stamp(film_context *context, const PyObject *dict)
 
     for (int count = 0; entry > context->entries && count < SEARCHED_FRAMES;
          entry--, count++) {
-        if (film_frame_globals(entry->frame) == dict) {
+        const film_frame *frame = film_entry_frame(context, entry);
+
+        if (frame == NULL) {
+            continue;
+        }
+        if (film_frame_globals(frame) == dict) {
             return *namespace_count(dict) + 1;
         }
-        if (film_frame_namespace(entry->frame) == dict) {
+        if (film_frame_namespace(frame) == dict) {
             return (entry->serial & 0x7fffffffffff) | (uint64_t)1 << 47;
         }
     }
@@ -303,7 +313,8 @@ same_slot(const film_slot_place *one, const film_slot_place *other)
 static PyObject *
 cell_of(const film_holder *holder)
 {
-    PyObject *cell = film_frame_local(holder->entry->frame, (int)holder->slot);
+    const film_frame *frame = film_entry_frame(&film_this_thread, holder->entry);
+    PyObject *cell = frame == NULL ? NULL : film_frame_local(frame, (int)holder->slot);
 
     return cell != NULL && Py_TYPE(cell) == &PyCell_Type ? cell : NULL;
 }
@@ -486,7 +497,8 @@ holder_proves(film_context *context, const film_holder *holder, const PyObject *
         }
         place = (film_slot_place){.frame = holder->entry->serial,
                                   .slot = holder->slot & 0xfff};
-        return entry_holds(holder->entry, &place, value);
+        return entry_holds(holder->entry, film_entry_frame(context, holder->entry),
+                           &place, value);
     case FILM_HOLDER_NAMESPACE:
         return holder->owner != NULL &&
                film_told_is(film_told_key(holder->owner, holder->name), value,
@@ -513,15 +525,16 @@ frames_prove(const film_context *context, const PyObject *value)
     const film_stack_entry *entry = context->top;
 
     for (int count = 0; entry > context->entries && count < 2; entry--, count++) {
-        const PyCodeObject *code = (const PyCodeObject *)film_frame_code(entry->frame);
-        int slots = code->co_nlocals < (int)FILM_TOLD_SLOTS ? code->co_nlocals
-                                                            : (int)FILM_TOLD_SLOTS;
+        const film_frame *frame = film_entry_frame(context, entry);
+        int slots = frame == NULL
+                        ? 0
+                        : ((const PyCodeObject *)film_frame_code(frame))->co_nlocals;
 
-        for (int slot = 0; slot < slots; slot++) {
+        for (int slot = 0; slot < slots && slot < (int)FILM_TOLD_SLOTS; slot++) {
             film_slot_place place = {.frame = entry->serial,
                                      .slot = (uint32_t)slot & 0xfff};
 
-            if (film_frame_local(entry->frame, slot) == value &&
+            if (film_frame_local(frame, slot) == value &&
                 slot_is_told(entry, &place, value)) {
                 return true;
             }
@@ -566,13 +579,14 @@ void
 film_place_adopt(film_context *context, film_object *object, PyObject *value)
 {
     film_holder holder = {.kind = FILM_HOLDER_NAMESPACE};
+    const film_frame *frame = film_entry_frame(context, context->top);
     film_pairs pairs;
     int32_t hint;
 
-    if (context->top == context->entries) {
+    if (frame == NULL) {
         return;
     }
-    holder.owner = film_frame_globals(context->top->frame);
+    holder.owner = film_frame_globals(frame);
     if (holder.owner == NULL || !PyDict_CheckExact(holder.owner)) {
         return;
     }

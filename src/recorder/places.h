@@ -31,14 +31,19 @@ film_place_proves_slot(film_context *context, film_object *object, PyObject *val
     const film_slot_place *first = &object->first;
     const film_stack_entry *proof = context->entries + first->index;
     film_stack_entry *entry = holder->entry;
+    const film_frame *frame;
 
     if (holder->kind != FILM_HOLDER_SLOT || entry == NULL ||
         first->stack != context->stack_id || first->is_cell || first->suspends ||
         proof > context->top || proof->serial != first->frame ||
         first->slot >= FILM_TOLD_SLOTS || entry->suspends ||
         holder->slot >= FILM_TOLD_SLOTS ||
-        film_frame_local(proof->frame, (int)first->slot) != value ||
         proof->told[first->slot] != film_slot_word(first->frame, first->slot, value)) {
+        return false;
+    }
+    frame = film_entry_frame(context, proof);
+    if (FILM_UNLIKELY(frame == NULL) ||
+        film_frame_local(frame, (int)first->slot) != value) {
         return false;
     }
     if (entry != proof || holder->slot != first->slot) {

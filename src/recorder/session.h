@@ -29,7 +29,8 @@ typedef struct film_session_options {
     bool c_calls;
     bool exceptions;
     bool children;
-    bool callers; /* where a target was called from is told though that is no target */
+    bool outer_calls; /* where a target was called from is told though that is no target
+                       */
     uint64_t ring_bytes;
     uint32_t tick_ns;
     uint32_t level;  /* film_level */

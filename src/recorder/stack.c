@@ -9,10 +9,8 @@
 #include "recorder/cells.h"
 #include "recorder/observe.h"
 
-/* How far a call looks for its recorded caller: code that is no target may lie between
- * (a callback from the standard library), but a deep recursion there must not make
- * every call walk it. */
-#define NEAR_FRAMES 16u
+/* How many open targets that were never seen it takes up on the way. */
+#define UNSEEN_FRAMES 16u
 
 /* Frames found open while walking, innermost first. */
 typedef struct unseen_frames {
@@ -61,7 +59,7 @@ film_stack_suspendable(film_context *context, const film_frame *frame)
 {
     const film_stack_entry *entry = context->top;
 
-    film_generators_put(frame, entry->serial, entry->code_id);
+    film_generators_put(entry->frame, entry->serial, entry->code_id);
     film_task_enter(context, frame, true);
 }
 
@@ -94,7 +92,7 @@ find_entry(const film_context *context, const film_frame *frame,
            const PyObject *code_object)
 {
     for (film_stack_entry *entry = context->top; entry != context->entries; entry--) {
-        if (entry->frame == frame) {
+        if (film_frame_has_key(frame, entry->frame)) {
             /* Another code at this address: the frame we knew is dead. */
             return entry->code == code_object ? entry : NULL;
         }
@@ -119,6 +117,7 @@ uncover(film_context *context, film_stack_entry *entry)
         }
         memmove(entry, entry + 1, distance * sizeof(*entry));
         *context->top = kept;
+        context->entangled = true;
         return true;
     }
     for (; distance > 0; distance--) {
@@ -144,12 +143,12 @@ adopt(film_context *context, const film_frame *frame, PyObject *code_object,
         return false;
     }
     if (code->suspends) {
-        film_generators_put(frame, serial, code->id);
+        film_generators_put(context->top->frame, serial, code->id);
     }
     return true;
 }
 
-static void
+static bool
 adopt_all(film_context *context, const unseen_frames *unseen)
 {
     for (size_t index = unseen->count; index > 0; index--) {
@@ -158,23 +157,16 @@ adopt_all(film_context *context, const unseen_frames *unseen)
 
         if (!adopt(context, frame, code_object,
                    film_code_of((PyCodeObject *)code_object, frame))) {
-            return;
+            return false;
         }
     }
+    return true;
 }
 
-/* A caller that is no target is told for the call it makes and then forgotten: its end
- * is not seen, so no later event may take it for what lies at its address. */
-static bool
-is_outer(const film_stack_entry *entry)
+bool
+film_stack_drop_outer(film_context *context)
 {
-    return ((uintptr_t)entry->frame & 1) != 0;
-}
-
-static bool
-drop_outer(film_context *context)
-{
-    while (context->top != context->entries && is_outer(context->top)) {
+    while (context->top->outer) {
         if (!film_append_drop(context->thread, 0)) {
             return false;
         }
@@ -183,7 +175,9 @@ drop_outer(film_context *context)
     return true;
 }
 
-/* Tells where code that is no target stands as it calls one. Its place + 1, or 0. */
+/* Tells where code that is no target stands as it calls one. Its place + 1, or 0. Its
+ * entry is dropped when the target has ended: its own end is not seen, so no later event
+ * may take it for what lies at its address. */
 static uint32_t
 adopt_outer(film_context *context, const film_frame *frame)
 {
@@ -211,7 +205,8 @@ adopt_outer(film_context *context, const film_frame *frame)
         !film_stack_push(context, frame, code_object, code, serial)) {
         return 0;
     }
-    context->top->frame = (const film_frame *)((uintptr_t)frame | 1);
+    context->top->outer = true;
+    context->top->frame = film_frame_key_of_none();
     context->top->suspends = FILM_SUSPENDS_NOT;
     return unit + 1;
 }
@@ -224,23 +219,40 @@ is_suspended(const film_frame *frame, const film_code *code)
 {
     uint64_t serial;
 
-    return code->suspends && film_generators_get(frame, code->id, &serial);
+    return code->suspends &&
+           film_generators_get(film_frame_key_of(frame), code->id, &serial);
+}
+
+/* The whole chain of callers holds no frame we know: what we know has ended, or belongs
+ * to another greenlet. */
+static bool
+begin_chain(film_context *context)
+{
+    if (context->top == context->entries) {
+        return true;
+    }
+    if (greenlets_are_about()) {
+        context->entangled = true;
+        return true;
+    }
+    return uncover(context, context->entries);
 }
 
 /* Walks from `frame`'s caller outwards until a frame that is on the stack, brings that
- * one to the top and adopts the targets passed on the way. Returns the nearest target's
- * place + 1, or 0. */
-static uint32_t
-align_within(film_context *context, const film_frame *frame, unseen_frames *unseen)
+ * one to the top and adopts the targets passed on the way. False: rows could not be
+ * written. *site is the nearest target's place + 1, or 0. */
+static bool
+align_within(film_context *context, const film_frame *frame, size_t most,
+             unseen_frames *unseen, uint32_t *site)
 {
     const film_frame *caller = film_frame_caller(frame);
-    uint32_t site = 0;
-    size_t walked = 0;
+    film_stack_entry *entry = NULL;
 
-    for (; caller != NULL && walked < unseen->capacity;
+    *site = 0;
+    for (size_t walked = 0;
+         caller != NULL && walked < most && unseen->count < unseen->capacity;
          caller = film_frame_caller(caller), walked++) {
         PyObject *code_object = film_frame_code(caller);
-        film_stack_entry *entry;
         const film_code *code;
 
         if (film_frame_is_incomplete(caller)) {
@@ -254,41 +266,45 @@ align_within(film_context *context, const film_frame *frame, unseen_frames *unse
         if (entry == NULL && is_suspended(caller, code)) {
             continue;
         }
-        if (site == 0) {
-            site = film_frame_unit(caller, code->first) + 1;
+        if (*site == 0) {
+            *site = film_frame_unit(caller, code->first) + 1;
         }
         if (entry != NULL) {
-            if (!uncover(context, entry)) {
-                return 0;
-            }
             break;
         }
         unseen->frames[unseen->count++] = caller;
     }
-    /* The whole chain holds no frame we know: what we know has ended, or belongs to
-     * another greenlet. */
-    if (caller == NULL && context->top != context->entries && !greenlets_are_about() &&
-        !uncover(context, context->entries)) {
-        return 0;
+    if (entry != NULL) {
+        if (!uncover(context, entry)) {
+            return false;
+        }
     }
-    adopt_all(context, unseen);
-    return site;
+    else if (caller != NULL) {
+        context->entangled = true; /* it comes from too far to see */
+    }
+    else if (!begin_chain(context)) {
+        return false;
+    }
+    return adopt_all(context, unseen);
 }
 
 uint32_t
 film_stack_align(film_context *context, const film_frame *frame)
 {
-    const film_frame *frames[NEAR_FRAMES];
-    unseen_frames unseen = {.frames = frames, .capacity = NEAR_FRAMES};
-    uint32_t site, outer;
+    const film_frame *frames[UNSEEN_FRAMES];
+    unseen_frames unseen = {.frames = frames, .capacity = UNSEEN_FRAMES};
+    bool outer_calls = film_the_session.options.outer_calls;
+    uint32_t site = 0, outer;
 
-    if (FILM_LIKELY(!film_the_session.options.callers)) {
-        return align_within(context, frame, &unseen);
-    }
-    if (!drop_outer(context)) {
+    if ((FILM_UNLIKELY(outer_calls) && !film_stack_drop_outer(context)) ||
+        !align_within(context, frame, FILM_FAR_FRAMES, &unseen, &site)) {
+        context->entangled = true; /* what is on top need not be a caller */
         return 0;
     }
-    site = align_within(context, frame, &unseen);
+    /* What the target below has done is told before another one comes to lie on it. */
+    if (FILM_LIKELY(!outer_calls) || !film_observe_caller(context, frame)) {
+        return site;
+    }
     outer = adopt_outer(context, film_frame_caller(frame));
     return outer != 0 ? outer : site;
 }
@@ -299,24 +315,27 @@ film_stack_realign(film_context *context, const film_frame *frame)
     unseen_frames unseen = {0};
     const film_frame *caller;
     film_stack_entry *entry;
+    uint32_t site;
+    bool aligned;
 
     if (frame == NULL) {
+        context->entangled = true;
         return;
     }
     entry = find_entry(context, frame, film_frame_code(frame));
     if (entry != NULL) {
-        (void)uncover(context, entry);
-        return;
+        aligned = uncover(context, entry);
     }
-    for (caller = frame; caller != NULL; caller = film_frame_caller(caller)) {
-        unseen.capacity++;
+    else {
+        for (caller = frame; caller != NULL; caller = film_frame_caller(caller)) {
+            unseen.capacity++;
+        }
+        unseen.frames = malloc(unseen.capacity * sizeof(*unseen.frames));
+        aligned = unseen.frames != NULL &&
+                  align_within(context, frame, unseen.capacity, &unseen, &site);
+        free(unseen.frames);
     }
-    unseen.frames = malloc(unseen.capacity * sizeof(*unseen.frames));
-    if (unseen.frames == NULL) {
-        return;
-    }
-    (void)align_within(context, frame, &unseen);
-    free(unseen.frames);
+    context->entangled |= !aligned;
 }
 
 /* A frame that is not on the stack has an event: it was never seen, or it is a
@@ -329,7 +348,8 @@ take_up(film_context *context, const film_frame *frame, PyObject *code_object,
     uint32_t unit;
     uint64_t serial;
 
-    if (!code->suspends || !film_generators_get(frame, code->id, &serial)) {
+    if (!code->suspends ||
+        !film_generators_get(film_frame_key_of(frame), code->id, &serial)) {
         return adopt(context, frame, code_object, code);
     }
     unit = film_observe_continued(code->plan, film_frame_unit(frame, code->first));
@@ -368,7 +388,7 @@ film_stack_resume(film_context *context, const film_frame *frame, PyObject *code
     if (!film_observe_caller(context, frame)) {
         return false;
     }
-    if (!film_generators_get(frame, code->id, &serial)) {
+    if (!film_generators_get(film_frame_key_of(frame), code->id, &serial)) {
         return adopt(context, frame, code_object, code);
     }
     if (!push_again(context, frame, code_object, code, serial)) {
@@ -391,7 +411,7 @@ film_stack_throw(film_context *context, const film_frame *frame, PyObject *code_
     if (!film_observe_caller(context, frame)) {
         return false;
     }
-    if (!film_generators_get(frame, code->id, &serial)) {
+    if (!film_generators_get(film_frame_key_of(frame), code->id, &serial)) {
         return adopt(context, frame, code_object, code);
     }
     if (!push_again(context, frame, code_object, code, serial)) {

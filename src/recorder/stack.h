@@ -65,7 +65,7 @@ film_stack_push(film_context *context, const film_frame *frame,
         return false;
     }
     entry = ++context->top;
-    entry->frame = frame;
+    entry->frame = film_frame_key_of(frame);
     entry->code = code_object;
     entry->first = code->first;
     entry->serial = serial;
@@ -75,6 +75,7 @@ film_stack_push(film_context *context, const film_frame *frame,
     entry->region = NULL;
     entry->pending = false;
     entry->opcodes = false;
+    entry->outer = false;
     entry->initialises = code->initialises;
     return true;
 }
@@ -107,7 +108,7 @@ film_stack_site(film_context *context, const film_frame *frame)
 {
     const film_frame *caller = film_frame_caller(frame);
 
-    if (FILM_LIKELY(context->top->frame == caller)) {
+    if (FILM_LIKELY(film_frame_has_key(caller, context->top->frame))) {
         return film_frame_unit(caller, context->top->first) + 1;
     }
     return film_stack_align(context, frame);
@@ -117,8 +118,23 @@ static inline bool
 film_stack_is_top(const film_context *context, const film_frame *frame,
                   const PyObject *code_object)
 {
-    return FILM_LIKELY(context->top->frame == frame &&
+    return FILM_LIKELY(film_frame_has_key(frame, context->top->frame) &&
                        context->top->code == code_object);
+}
+
+/* Drops the callers that are no targets from the top: what they called has ended. */
+bool
+film_stack_drop_outer(film_context *context);
+
+/* True when the frame, which runs, is the top, after such callers are dropped. */
+static inline bool
+film_stack_comes_to_top(film_context *context, const film_frame *frame,
+                        const PyObject *code_object)
+{
+    if (FILM_UNLIKELY(context->top->outer) && !film_stack_drop_outer(context)) {
+        return false;
+    }
+    return film_stack_is_top(context, frame, code_object);
 }
 
 /* A frame begins. */

@@ -84,22 +84,23 @@ state_is_alive(const known_stack *stack)
     return false;
 }
 
-static bool
-frame_is_alive(const known_stack *stack, const film_frame *wanted)
+/* The entry's frame, if the thread is still in it; else NULL. */
+static const film_frame *
+live_frame(const known_stack *stack, const film_stack_entry *entry)
 {
     const film_frame *frame = film_thread_frame(stack->state);
 
     for (int count = 0; frame != NULL && count < FRAMES_WALKED; count++) {
-        if (frame == wanted) {
-            return true;
+        if (film_frame_has_key(frame, entry->frame)) {
+            return film_frame_code(frame) == entry->code ? frame : NULL;
         }
         frame = film_frame_caller(frame);
     }
-    return false;
+    return NULL;
 }
 
 const film_stack_entry *
-film_stacks_find(const film_slot_place *place)
+film_stacks_find(const film_slot_place *place, const film_frame **frame)
 {
     static film_stack_entry found;
     bool is_there = false;
@@ -119,8 +120,7 @@ film_stacks_find(const film_slot_place *place)
         }
         entry = context->entries + place->index;
         if (entry->serial == place->frame && state_is_alive(&known[index]) &&
-            frame_is_alive(&known[index], entry->frame) &&
-            film_frame_code(entry->frame) == entry->code) {
+            (*frame = live_frame(&known[index], entry)) != NULL) {
             found = *entry;
             is_there = true;
         }

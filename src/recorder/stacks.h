@@ -17,9 +17,9 @@ void
 film_stacks_add(film_context *context);
 
 /* A copy of the entry of a place's frame on another thread's stack, borrowed until the
- * next call; NULL: the thread is gone, or not in that frame. */
+ * next call; NULL: the thread is gone, or not in that frame. *frame is that one. */
 const film_stack_entry *
-film_stacks_find(const film_slot_place *place);
+film_stacks_find(const film_slot_place *place, const film_frame **frame);
 
 /* A thread dies; without the GIL. */
 void

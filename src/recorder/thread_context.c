@@ -62,13 +62,27 @@ film_context_grow(film_context *context)
         return false;
     }
     if (context->entries == NULL) {
-        /* The floor: an address no frame has, so that no caller ever matches it. */
-        entries[0] = (film_stack_entry){.frame = (const film_frame *)1};
+        /* The floor: no caller ever matches it. */
+        entries[0] = (film_stack_entry){.frame = film_frame_key_of_none()};
     }
     context->entries = entries;
     context->top = entries + used;
     context->last = entries + room - 1;
     return true;
+}
+
+const film_frame *
+film_entry_frame_by_walk(const film_stack_entry *entry)
+{
+    const film_frame *frame = film_compat_current_frame();
+
+    for (unsigned walked = 0; frame != NULL && walked < FILM_FAR_FRAMES; walked++) {
+        if (film_frame_has_key(frame, entry->frame)) {
+            return film_frame_code(frame) == entry->code ? frame : NULL;
+        }
+        frame = film_frame_caller(frame);
+    }
+    return NULL;
 }
 
 static bool
@@ -84,6 +98,7 @@ begin_thread(film_context *context, const film_frame *frame)
     }
     film_thread_name(frame, name, sizeof(name));
     context->top = context->entries;
+    context->entangled = false;
     context->pending_count = 0;
     context->returned = NULL;
     free(context->tasks);

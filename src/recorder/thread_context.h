@@ -1,8 +1,7 @@
 /* thread_context.h: what the recorder keeps about the running thread.
  *
  * Its stream (film_thread) and the shadow stack: the recorded frames that are open, as
- * the reader of the file will see them. Entries are compared by address and never
- * followed: a frame may have died unseen.
+ * the reader of the file will see them.
  *
  * Threads: each thread its own, with the GIL; the destructor at thread death runs
  * without it and calls no Python.
@@ -12,16 +11,22 @@
 
 #include "recorder/compat.h"
 
+#include "recorder/frame_key.h"
 #include "recorder/session.h"
 #include "writer/append.h"
 
 #define FILM_TOLD_SLOTS 14u
 
+/* How far a call looks for its recorded caller: code that is no target may lie between
+ * (a callback from the standard library, a test runner), but a deep recursion there
+ * must not make every call walk it. */
+#define FILM_FAR_FRAMES 256u
+
 /* Whether a frame can suspend; and then, whether a task's step began with it. */
 enum film_suspends { FILM_SUSPENDS_NOT, FILM_SUSPENDS, FILM_SUSPENDS_TASK };
 
 typedef struct film_stack_entry {
-    const film_frame *frame;   /* identity only */
+    film_frame_key frame;
     const PyObject *code;      /* identity only */
     const _Py_CODEUNIT *first; /* for subtraction only */
     uint64_t serial;
@@ -41,6 +46,7 @@ typedef struct film_stack_entry {
     bool initialises; /* an __init__: it gives `self` to its caller */
     bool pending;     /* the newest of the context's pendings is this frame's */
     bool opcodes;     /* 3.11: we asked for the frame's opcode events */
+    bool outer;       /* no target: told because it calls one, and not looked into */
     uint32_t code_id;
     uint32_t site; /* the caller's place + 1 */
     /* What each variable was last told to hold, as a check word (objects.c); slots that
@@ -65,6 +71,8 @@ typedef struct film_context {
     struct film_held_tasks *tasks; /* owned; tasks.h; NULL: none was met */
     uint64_t stack_token;          /* the token `stack_id` was drawn for */
     uint32_t stack_id;             /* names this stack in objects.c; 0: none yet */
+    bool entangled; /* entries may not be callers of one another: several greenlets run
+                       in the thread, or a call came from too far to see from where */
 } film_context;
 
 /* initial-exec: one load, no call. The struct is small, so that it fits the room glibc
@@ -88,6 +96,27 @@ film_context_ready(const film_frame *frame)
         return context;
     }
     return film_context_refresh(context, frame) ? context : NULL;
+}
+
+/* film_entry_frame where entries may not be callers of one another: looks for the frame
+ * among those that run. */
+const film_frame *
+film_entry_frame_by_walk(const film_stack_entry *entry);
+
+/* The frame of an entry of this thread's stack, to be looked into; NULL: it may have
+ * ended unseen, or is none to look into. Borrowed until the program goes on. */
+static inline const film_frame *
+film_entry_frame(const film_context *context, const film_stack_entry *entry)
+{
+    if (FILM_UNLIKELY((entry->frame.word & 1) != 0)) {
+        return NULL;
+    }
+    if (FILM_UNLIKELY(context->entangled)) {
+        return film_entry_frame_by_walk(entry);
+    }
+    /* Entries are callers of one another, and the top was found among the callers of
+     * the frame that runs, or is it. */
+    return (const film_frame *)entry->frame.word;
 }
 
 /* Doubles the shadow stack; false when memory is out. */

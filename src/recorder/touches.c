@@ -182,14 +182,15 @@ film_tell_touches(film_context *context, film_stack_entry *entry,
 }
 
 bool
-film_tell_early_changes(film_context *context, film_stack_entry *entry, uint32_t unit)
+film_tell_early_changes(film_context *context, film_stack_entry *entry,
+                        const film_frame *frame, uint32_t unit)
 {
     const film_region *region = entry->region;
     uint32_t place = film_plan_instruction(entry->plan, unit);
     bool written = true;
 
     if (region->change_count > FILM_REGION_CHANGES) {
-        return tell_all_touches(context, entry, entry->frame);
+        return tell_all_touches(context, entry, frame);
     }
     for (uint32_t index = 0; index < region->change_count && written; index++) {
         const film_change *change = &region->changes[index];
@@ -198,10 +199,10 @@ film_tell_early_changes(film_context *context, film_stack_entry *entry, uint32_t
             (entry->covered >> index & 1) != 0) {
             continue;
         }
-        if (!is_contained(context, entry, entry->frame, change, &written)) {
+        if (!is_contained(context, entry, frame, change, &written)) {
             /* Not again when the same instruction goes on calling; but what was made
              * there may still change something later (map is lazy). */
-            written = tell_all_touches(context, entry, entry->frame);
+            written = tell_all_touches(context, entry, frame);
             entry->told_early = (uint16_t)place;
             break;
         }

@@ -26,6 +26,7 @@ film_tell_touches(film_context *context, film_stack_entry *entry,
 /* What the region may have changed in place before the instruction at `unit`, from
  * where a function is entered: what that changes is its own. */
 bool
-film_tell_early_changes(film_context *context, film_stack_entry *entry, uint32_t unit);
+film_tell_early_changes(film_context *context, film_stack_entry *entry,
+                        const film_frame *frame, uint32_t unit);
 
 #endif

@@ -18,7 +18,7 @@ import xml.etree.ElementTree
 import pytest
 
 from conftest import clean_environment, run_program
-from proof import films
+from proof import films, ways
 
 VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
@@ -187,6 +187,16 @@ CASES += [("values", file) for file in (FILES + SOAK if films.SOAK else VALUES)]
 @pytest.mark.timeout(3600 if films.SOAK else 300)
 @pytest.mark.parametrize(("level", "file"), CASES)
 def test_cpythons_own_tests(level, file, tmp_path):
+    compare_outcomes(file, tmp_path, [f"level={LEVELS[level]}"])
+
+
+@pytest.mark.timeout(3600 if films.SOAK else 300)
+@pytest.mark.parametrize(("file", "way"), ways.rotating(VALUES, 3), ids=str)
+def test_cpythons_own_tests_in_other_ways(file, way, tmp_path):
+    compare_outcomes(file, tmp_path, [f"level={LEVELS['values']}", *way.lines])
+
+
+def compare_outcomes(file, tmp_path, options):
     if not has_tests():
         pytest.skip(f"Python {VERSION} is installed without its own tests")
     if importlib.util.find_spec(f"test.{file}") is None:
@@ -195,8 +205,9 @@ def test_cpythons_own_tests(level, file, tmp_path):
     film.parent.mkdir()
     switch = {
         "FILMSTRIP": "1",
-        "FILMSTRIP_OPTIONS": f"path={film}\nall=1\nfree_name=1\nargv=1\n"
-        f"level={LEVELS[level]}",
+        "FILMSTRIP_OPTIONS": "\n".join(
+            [f"path={film}", "all=1", "free_name=1", "argv=1", *options]
+        ),
     }
     plain, alone = run_tests(file, tmp_path / "plain", {})
     recorded, with_us = run_tests(file, tmp_path / "recorded", switch)

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from conftest import dump_events
-from proof import films
+from proof import films, ways
 
 CALLS = 2000
 
@@ -219,17 +219,26 @@ def calls_in_films(result):
     return total, lost_control
 
 
-def run_both(runner, mode, flags=()):
+def run_both(runner, mode, flags=(), options=()):
     if mode == "greenlet" and importlib.util.find_spec("greenlet") is None:
         pytest.skip("greenlet is not installed")
     plain = runner.plain(PROGRAM, mode, flags=flags)
-    recorded = runner.record(PROGRAM, mode, flags=flags)
+    recorded = runner.record(PROGRAM, mode, flags=flags, options=options)
     return plain, recorded
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_way_to_end(runner, mode):
-    plain, recorded = run_both(runner, mode)
+    compare_ends(runner, mode)
+
+
+@pytest.mark.parametrize(("mode", "way"), ways.rotating(MODES, 3), ids=str)
+def test_a_way_to_end_recorded_in_other_ways(runner, mode, way):
+    compare_ends(runner, mode, way.words)
+
+
+def compare_ends(runner, mode, options=()):
+    plain, recorded = run_both(runner, mode, options=options)
     assert "Traceback" not in plain.stderr or mode in ("raise", "int"), plain.stderr
     assert recorded.rc == plain.rc
     assert recorded.stdout == plain.stdout

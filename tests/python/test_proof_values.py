@@ -79,9 +79,9 @@ def explain(answers, folder):
     first = wrong[0]
     kind, _, what = first["job"].partition(":")
     text = ""
-    if kind in ("seed", "nested", "narrow"):
-        maker = values_programs if kind == "seed" else values_nested
-        text = maker.generate(int(what)).removeprefix(maker.PRELUDE)
+    if kind in ("seed", "nested", "narrow", "way"):
+        maker = values_programs if kind in ("seed", "way") else values_nested
+        text = maker.generate(int(what.partition(":")[0])).removeprefix(maker.PRELUDE)
         offset = maker.PRELUDE.count("\n")
         text = "\n".join(
             f"{number:4} {line}"

@@ -10,7 +10,7 @@ import re
 import pytest
 
 from conftest import dump_events
-from proof import films
+from proof import films, ways
 
 LEVEL = ["--level", "values", "--all"]
 
@@ -217,6 +217,25 @@ def without_addresses(text):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_sixty_dunders(runner, mode):
+    bitten = bite(runner, mode)
+    # They were recorded, all the same.
+    each = [
+        event["value"]["type"].rpartition(".")[2]
+        for event in dump_events(bitten)
+        if event["kind"] == "set" and event.get("name") == "bitten"
+    ]
+    kinds = ["Evil", "Meta", "Plain", "Slotted", "Error", "Evillist", "Evildict", "Evilstr", "Evilint"]  # fmt: skip
+    assert set(kinds) <= set(each), sorted(set(each))
+    assert len(each) == 3 * 21
+
+
+@pytest.mark.parametrize(("mode", "way"), ways.rotating(MODES, 3), ids=str)
+def test_sixty_dunders_in_other_ways(runner, mode, way):
+    bite(runner, mode, way.words)
+
+
+def bite(runner, mode, options=()):
+    """The film of the program, which ends as without us."""
     plain = runner.plain(BITE, mode)
     assert plain.rc == 0, plain.stderr
     # Nothing of what bites is called by the program itself.
@@ -233,22 +252,14 @@ def test_sixty_dunders(runner, mode):
     ):
         assert f"'{name}'" not in plain.stdout, name  # fmt: skip
     assert "('key hash'" in plain.stdout and plain.stdout.endswith(" False\n")
-    recorded = runner.record(None, mode, options=LEVEL)
+    recorded = runner.record(None, mode, options=[*LEVEL, *options])
     assert (recorded.rc, recorded.stdout, without_addresses(recorded.stderr)) == (
         plain.rc,
         plain.stdout,
         without_addresses(plain.stderr),
     )
     films.check(recorded.film)
-    # They were recorded, all the same.
-    each = [
-        event["value"]["type"].rpartition(".")[2]
-        for event in dump_events(recorded.film)
-        if event["kind"] == "set" and event.get("name") == "bitten"
-    ]
-    kinds = ["Evil", "Meta", "Plain", "Slotted", "Error", "Evillist", "Evildict", "Evilstr", "Evilint"]  # fmt: skip
-    assert set(kinds) <= set(each), sorted(set(each))
-    assert len(each) == 3 * 21
+    return recorded.film
 
 
 LAST_WORDS = """

@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from conftest import ROOT, run_program
-from proof import films
+from proof import films, ways
 
 VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
 WANTED = ROOT / "tools" / "requirements-programs.txt"
@@ -71,6 +71,9 @@ PROGRAMS = {
 }
 
 
+EACH = [ways.PLAIN, *ways.WAYS]
+
+
 @pytest.fixture(scope="session")
 def installed():
     """The folder with the programs, made once."""
@@ -102,17 +105,17 @@ def without_changing(text):
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_real_programs(runner, installed, name):
+@pytest.mark.parametrize(
+    ("name", "way"), [(name, way) for name in PROGRAMS for way in EACH], ids=str
+)
+def test_real_programs(runner, installed, name, way):
     (runner.folder / "hidden.txt").write_text(
         (ROOT / "bench" / "run.py").read_text()[:6000].rpartition("\n\n\n")[0] + "\n"
     )
     env = {"PYTHONPATH": str(installed), "PYTHONHASHSEED": "0"}
     plain = runner.plain(PROGRAMS[name], env=env, timeout=200)
     assert plain.rc == 0, plain.stderr
-    recorded = runner.record(
-        None, env=env, options=["--all", "--level", "values"], timeout=800
-    )
+    recorded = runner.record(None, env=env, options=["--all", *way.words], timeout=800)
     assert recorded.rc == plain.rc, recorded.stderr[-3000:]
     assert without_changing(recorded.stdout) == without_changing(plain.stdout)
     assert without_changing(recorded.stderr) == without_changing(plain.stderr)

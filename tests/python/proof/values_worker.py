@@ -7,6 +7,8 @@ compares the film with the truth.
         narrow:NUMBER                   the same, with few items shown: values_narrow.py
         file:PATH                       a program of its own
         library:NAME                    one of values_library.py
+        way:NUMBER:WAY                  the generated program of that seed, recorded in two
+                                        ways (values_ways.py)
 
 {"job", "difference": null or text, "counts", "program": path, "seconds"}; before each,
 {"job", "begun": true}, so that a worker that dies says with what.
@@ -37,6 +39,7 @@ import values_narrow  # noqa: E402
 import values_nested  # noqa: E402
 import values_programs  # noqa: E402
 import values_truth  # noqa: E402
+import values_ways  # noqa: E402
 
 MODULE = "generated"
 
@@ -203,10 +206,29 @@ def keep_truth(path, kept):
     os.rename(kept + ".part", kept)
 
 
+def compare_ways(number, way, folder):
+    """Counts; raises Difference."""
+    path = os.path.join(folder, f"way_{number}.py")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(values_programs.generate(int(number)))
+    gc.collect()
+    gc.disable()
+    try:
+        case = values_ways.Case(
+            int(number), path, path.replace(".py", ".film"), execute, read_film
+        )
+        return values_ways.compare(way, case)
+    finally:
+        gc.enable()
+        os.unlink(path)
+
+
 def perform(job, folder):
     """Counts; raises Difference."""
     kind, _, what = job.partition(":")
     film = os.path.join(folder, f"{kind}-{os.path.basename(what)}.film")
+    if kind == "way":
+        return compare_ways(*what.split(":", 1), folder)
     if kind == "library":
         return values_library.compare(what, folder, film)
     if kind == "seed":
