@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recorder/catches.h"
 #include "recorder/hooks.h"
 #include "recorder/plan.h"
 #include "recorder/text.h"
@@ -89,6 +90,7 @@ release(void *pointer)
         graveyard.plans[graveyard.next] = known->plan;
         graveyard.next = (graveyard.next + 1) % DEAD_PLANS;
     }
+    film_catches_free(known->catches);
     free(known);
 }
 
@@ -502,6 +504,9 @@ film_code_register(PyCodeObject *code, const film_frame *frame)
         known->initialises =
             PyUnicode_CompareWithASCIIString(code->co_name, "__init__") == 0;
         decide(known, code, frame);
+        if (known->target && known->catches == NULL) {
+            known->catches = film_catches_new(code);
+        }
         known->outdated = 0;
         known->plan_count = 0;
         known->strayed = false;

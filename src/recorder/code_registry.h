@@ -12,6 +12,7 @@
 
 #include "recorder/session.h"
 
+struct film_catches;
 struct film_plan;
 
 typedef struct film_code {
@@ -19,12 +20,13 @@ typedef struct film_code {
     const _Py_CODEUNIT *first; /* start of its bytecode, valid while the code lives */
     uint32_t id;               /* the file's number for it */
     bool target;
-    bool is_caller;         /* no target, described because it calls one */
-    bool suspends;          /* generator, coroutine or async generator */
-    bool initialises;       /* named __init__ */
-    bool has_namespace;     /* runs in a dict: a module or a class */
-    bool is_special;        /* its calls need more than most (observe.c) */
-    struct film_plan *plan; /* owned; NULL: its writes are not recorded */
+    bool is_caller;               /* no target, described because it calls one */
+    bool suspends;                /* generator, coroutine or async generator */
+    bool initialises;             /* named __init__ */
+    bool has_namespace;           /* runs in a dict: a module or a class */
+    bool is_special;              /* its calls need more than most (observe.c) */
+    struct film_plan *plan;       /* owned; NULL: its writes are not recorded */
+    struct film_catches *catches; /* owned; NULL: the interpreter catches nothing */
     uint64_t outdated;   /* the generation its plan was for, if it is to be made anew */
     uint32_t plan_count; /* how often that was done */
     bool strayed;        /* a frame went where the plan does not lead */

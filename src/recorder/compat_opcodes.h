@@ -1,5 +1,5 @@
 /* compat_opcodes.h: what each instruction of CPython 3.11 to 3.14 does, as far as the
- * planner cares. Included by plan_bytecode.c only.
+ * planner cares. Included by plan_bytecode.c and catches.c only.
  *
  * An opcode's name is a macro where it exists; pseudo instructions of the compiler have
  * numbers above 255 and never reach a code object. So the versions differ here by
@@ -39,6 +39,31 @@
 #define FILM_IS_IMPORT_STAR(opcode, arg) ((opcode) == CALL_INTRINSIC_1 && (arg) == 2)
 #else
 #define FILM_IS_IMPORT_STAR(opcode, arg) ((void)(arg), (opcode) == IMPORT_STAR)
+#endif
+
+/* The handler of an await or `yield from` that something is thrown into (from 3.12 on:
+ * before, the interpreter did without). */
+#if defined(CLEANUP_THROW)
+#define FILM_IS_CLEANUP_THROW(opcode) ((opcode) == CLEANUP_THROW)
+#else
+#define FILM_IS_CLEANUP_THROW(opcode) ((void)(opcode), false)
+#endif
+
+/* The yield that a suspended frame stands at; from 3.13 on it stands at the RESUME that
+ * follows. */
+#if PY_VERSION_HEX >= 0x030d0000
+#define FILM_YIELD_UNIT(suspended) ((suspended) == 0 ? 0 : (suspended) - 1)
+#else
+#define FILM_YIELD_UNIT(suspended) (suspended)
+#endif
+
+/* The handler that makes a RuntimeError of a StopIteration that leaves a generator;
+ * INTRINSIC_STOPITERATION_ERROR, from 3.12 on. */
+#if defined(CALL_INTRINSIC_1)
+#define FILM_IS_STOP_ITERATION_ERROR(opcode, arg)                                      \
+    ((opcode) == CALL_INTRINSIC_1 && (arg) == 3)
+#else
+#define FILM_IS_STOP_ITERATION_ERROR(opcode, arg) ((void)(opcode), (void)(arg), false)
 #endif
 
 /* x += y, which may change what x holds. */

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "recorder/c_functions.h"
+#include "recorder/catches.h"
 #include "recorder/exceptions.h"
 #include "recorder/monitoring.h"
 #include "recorder/observe.h"
@@ -276,6 +277,23 @@ CALLBACK(on_reraise)
     Py_RETURN_NONE;
 }
 
+/* True when the interpreter raises or handles here, not the program. */
+static bool
+is_interpreters(const film_code *code, film_kind kind, uint32_t unit,
+                PyObject *exception)
+{
+    switch ((int)kind) {
+    case FILM_KIND_RAISE:
+        return film_catches_raise(code->catches, code->code, unit, exception);
+    case FILM_KIND_HANDLED:
+        return film_catches_handler(code->catches, unit);
+    case FILM_KIND_THROW:
+        return film_catches_throw(code->catches, code->code, unit, exception);
+    default:
+        return false;
+    }
+}
+
 /* The four events of exceptions are global: every raise in the process comes here, so
  * code that is no target leaves after two loads. */
 static void
@@ -285,24 +303,22 @@ record_exception(PyObject *const *args, film_kind kind, bool place_in_frame)
     const film_code *code;
     PyObject *answer;
     film_context *context = context_of_target(args, &frame, &code, &answer);
-    uint32_t type, unit;
-    uint64_t message;
+    film_raised raised = {.kind = kind};
     bool written;
 
     if (context == NULL) {
         return;
     }
-    unit = place_in_frame
-               ? film_frame_unit(frame, code->first)
-               : film_compat_small_int(args[1]) / (uint32_t)sizeof(_Py_CODEUNIT);
-    film_exception_describe(args[2], NULL, &type, &message);
-    if (kind == FILM_KIND_THROW) {
-        written = film_stack_throw(context, frame, args[0], code, unit, type, message);
+    raised.unit = place_in_frame
+                      ? film_frame_unit(frame, code->first)
+                      : film_compat_small_int(args[1]) / (uint32_t)sizeof(_Py_CODEUNIT);
+    raised.interpreters = is_interpreters(code, kind, raised.unit, args[2]);
+    if (!raised.interpreters) {
+        film_exception_describe(args[2], NULL, &raised.type, &raised.message);
     }
-    else {
-        written = film_stack_exception(context, frame, args[0], code, kind, unit, type,
-                                       message);
-    }
+    written = kind == FILM_KIND_THROW
+                  ? film_stack_throw(context, frame, args[0], code, &raised)
+                  : film_stack_exception(context, frame, args[0], code, &raised);
     if (FILM_UNLIKELY(!written) && film_stack_may_retry(context)) {
         record_exception(args, kind, place_in_frame);
     }

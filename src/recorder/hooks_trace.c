@@ -11,8 +11,10 @@
 #if !FILM_HAS_MONITORING
 
 #include <opcode.h>
+#include <stdlib.h>
 
 #include "recorder/c_functions.h"
+#include "recorder/catches.h"
 #include "recorder/exception_table.h"
 #include "recorder/exceptions.h"
 #include "recorder/hooks.h"
@@ -21,12 +23,71 @@
 #include "recorder/stack.h"
 #include "recorder/trace_control.h"
 
-/* What the last exception event of this thread told, for the unwinds that follow. */
-static __thread struct {
+/* What the newest exception events of a thread told, for the unwinds that follow: those
+ * do not say what passes. Between the two other frames may raise: generators that are
+ * closed, finalisers. */
+#define RAISES_KEPT 64u
+
+struct film_raises {
+    struct {
+        uint64_t frame; /* its serial */
+        film_raised raised;
+    } newest[RAISES_KEPT];
+    uint64_t count;
     uint64_t generation;
-    uint32_t type;
-    uint64_t message;
-} last_exception __attribute__((tls_model("initial-exec")));
+};
+
+static void
+keep_raised(film_context *context, const film_raised *raised)
+{
+    struct film_raises *raises = context->raises;
+    size_t index;
+
+    if (raises == NULL) {
+        raises = context->raises = calloc(1, sizeof(*raises));
+    }
+    if (raises == NULL) {
+        return;
+    }
+    if (raises->generation != film_the_session.generation) {
+        raises->generation = film_the_session.generation;
+        raises->count = 0;
+    }
+    index = raises->count++ % RAISES_KEPT;
+    raises->newest[index].frame = context->top->serial;
+    raises->newest[index].raised = *raised;
+}
+
+/* What leaves the top. Where an exception is raised again the frame shows the place of
+ * its first raise, which tells it from those that were handled meanwhile. */
+static film_raised
+raised_by_top(const film_context *context, uint32_t unit)
+{
+    const struct film_raises *raises = context->raises;
+    film_raised found = {0};
+    uint64_t kept = 0;
+
+    if (raises != NULL && raises->generation == film_the_session.generation) {
+        kept = raises->count < RAISES_KEPT ? raises->count : RAISES_KEPT;
+    }
+    for (uint64_t back = 1; back <= kept; back++) {
+        size_t index = (raises->count - back) % RAISES_KEPT;
+
+        if (raises->newest[index].frame != context->top->serial) {
+            continue;
+        }
+        if (raises->newest[index].raised.unit == unit) {
+            found = raises->newest[index].raised;
+            break;
+        }
+        if (found.type == 0) {
+            found = raises->newest[index].raised;
+        }
+    }
+    found.kind = FILM_KIND_UNWIND;
+    found.unit = unit;
+    return found;
+}
 
 static inline int
 frame_opcode(const film_frame *frame)
@@ -62,8 +123,10 @@ on_call(film_frame *frame)
             thrown_into = frame;
             return true;
         }
-        written = film_stack_throw(context, frame, code_object, code,
-                                   film_frame_unit(frame, code->first), 0, 0);
+        film_raised raised = {.kind = FILM_KIND_THROW,
+                              .unit = film_frame_unit(frame, code->first)};
+
+        written = film_stack_throw(context, frame, code_object, code, &raised);
     }
     else if (FILM_LIKELY((_Py_OPARG(*frame->prev_instr) & 3) == 0)) {
         written = code->plan != NULL
@@ -104,13 +167,12 @@ bring_to_top(film_frame *frame)
 static bool
 record_unwind(film_context *context, film_frame *frame)
 {
-    bool known = last_exception.generation == film_the_session.generation;
+    film_raised raised =
+        raised_by_top(context, film_frame_unit(frame, context->top->first));
 
     if (!film_observe_unwind(context, frame) ||
-        !film_append_exception(context->thread, FILM_KIND_UNWIND,
-                               film_frame_unit(frame, context->top->first),
-                               known ? last_exception.type : 0,
-                               known ? last_exception.message : 0)) {
+        !film_append_exception(context->thread, FILM_KIND_UNWIND, raised.unit,
+                               raised.type, raised.message)) {
         return false;
     }
     film_stack_end_top(context);
@@ -144,19 +206,9 @@ on_return(film_frame *frame, PyObject *value)
     }
 }
 
-/* FOR_ITER and SEND swallow a StopIteration they report, and go on. */
-static bool
-is_swallowed(const film_frame *frame, PyObject *type)
-{
-    int opcode = frame_opcode(frame);
-
-    return (opcode == FOR_ITER || opcode == SEND) && PyType_Check(type) &&
-           PyType_IsSubtype((PyTypeObject *)type, (PyTypeObject *)PyExc_StopIteration);
-}
-
 /* Before the exception event of a frame that did not run when it was raised. */
 static void
-record_throw(film_frame *frame, uint32_t type, uint64_t message)
+record_throw(film_frame *frame, const film_raised *raised)
 {
     PyObject *code_object = film_frame_code(frame);
     const film_code *code = film_code_of((PyCodeObject *)code_object, frame);
@@ -164,57 +216,66 @@ record_throw(film_frame *frame, uint32_t type, uint64_t message)
 
     thrown_into = NULL;
     if (context != NULL && !film_stack_is_top(context, frame, code_object) &&
-        !film_stack_throw(context, frame, code_object, code,
-                          film_frame_unit(frame, code->first), type, message) &&
+        !film_stack_throw(context, frame, code_object, code, raised) &&
         film_stack_may_retry(context)) {
-        record_throw(frame, type, message);
+        record_throw(frame, raised);
     }
+}
+
+/* Where the exception that was just raised is handled in its frame, if it is. */
+static void
+record_handled(film_context *context, const film_code *code, const film_raised *raised)
+{
+    uint32_t handler;
+
+    if (!film_exception_table_find(code->code, raised->unit, &handler)) {
+        context->top->dead = true;
+        return;
+    }
+    if (film_the_session.options.exceptions &&
+        !film_catches_handler(code->catches, handler)) {
+        (void)film_append_exception(context->thread, FILM_KIND_HANDLED, handler,
+                                    raised->type, raised->message);
+    }
+    film_observe_handled(context, handler, raised->unit);
 }
 
 static void
 on_exception(film_frame *frame, PyObject *arg)
 {
     PyCodeObject *code_object = (PyCodeObject *)film_frame_code(frame);
+    const film_code *code = film_code_of(code_object, frame);
     PyObject *type = PyTuple_GET_ITEM(arg, 0), *value = PyTuple_GET_ITEM(arg, 1);
     film_context *context;
-    uint32_t unit, handler;
-    bool told = film_the_session.options.exceptions;
+    film_raised raised = {.kind = FILM_KIND_RAISE};
 
-    if (!film_code_of(code_object, frame)->target ||
-        film_context_ready(frame) == NULL) {
+    if (!code->target || film_context_ready(frame) == NULL) {
         return;
     }
+    raised.unit = film_frame_unit(frame, code->first);
+    raised.interpreters =
+        film_catches_raise(code->catches, code_object, raised.unit, type);
     film_exception_describe(PyExceptionInstance_Check(value) ? value : type, value,
-                            &last_exception.type, &last_exception.message);
-    last_exception.generation = film_the_session.generation;
+                            &raised.type, &raised.message);
     if (FILM_UNLIKELY(thrown_into == frame)) {
-        record_throw(frame, last_exception.type, last_exception.message);
+        record_throw(frame, &raised);
     }
     context = bring_to_top(frame);
     if (context == NULL) {
         return;
     }
-    unit = film_frame_unit(frame, context->top->first);
-    if (!film_observe_raise(context, frame, unit) ||
-        (told && !film_append_exception(context->thread, FILM_KIND_RAISE, unit,
-                                        last_exception.type, last_exception.message))) {
+    keep_raised(context, &raised);
+    if (!film_stack_exception(context, frame, (PyObject *)code_object, code, &raised)) {
         if (film_stack_may_retry(context)) {
             on_exception(frame, arg);
         }
         return;
     }
-    if (is_swallowed(frame, type)) {
-        return;
-    }
-    if (film_exception_table_find(code_object, unit, &handler)) {
-        if (told) {
-            (void)film_append_exception(context->thread, FILM_KIND_HANDLED, handler,
-                                        last_exception.type, last_exception.message);
-        }
-        film_observe_handled(context, handler, unit);
-    }
-    else {
-        context->top->dead = true;
+    /* FOR_ITER and SEND swallow what they report, and go on. */
+    if (!raised.interpreters ||
+        PyType_IsSubtype((PyTypeObject *)type,
+                         (PyTypeObject *)PyExc_StopAsyncIteration)) {
+        record_handled(context, code, &raised);
     }
 }
 

@@ -176,8 +176,8 @@ film_stack_drop_outer(film_context *context)
 }
 
 /* Tells where code that is no target stands as it calls one. Its place + 1, or 0. Its
- * entry is dropped when the target has ended: its own end is not seen, so no later event
- * may take it for what lies at its address. */
+ * entry is dropped when the target has ended: its own end is not seen, so no later
+ * event may take it for what lies at its address. */
 static uint32_t
 adopt_outer(film_context *context, const film_frame *frame)
 {
@@ -403,10 +403,12 @@ film_stack_resume(film_context *context, const film_frame *frame, PyObject *code
 
 bool
 film_stack_throw(film_context *context, const film_frame *frame, PyObject *code_object,
-                 const film_code *code, uint32_t unit, uint32_t type, uint64_t message)
+                 const film_code *code, const film_raised *raised)
 {
     uint32_t site = film_stack_site(context, frame);
+    film_thread *thread = context->thread;
     uint64_t serial;
+    bool written;
 
     if (!film_observe_caller(context, frame)) {
         return false;
@@ -417,31 +419,37 @@ film_stack_throw(film_context *context, const film_frame *frame, PyObject *code_
     if (!push_again(context, frame, code_object, code, serial)) {
         return false;
     }
-    return film_append_throw(context->thread, serial, code->id, unit, site, type,
-                             message) ||
-           step_back(context);
+    written = raised->interpreters
+                  ? film_append_resume(thread, serial, code->id, raised->unit, site)
+                  : film_append_throw(thread, serial, code->id, raised->unit, site,
+                                      raised->type, raised->message);
+    return written || step_back(context);
 }
 
 bool
 film_stack_exception(film_context *context, const film_frame *frame,
-                     PyObject *code_object, const film_code *code, film_kind kind,
-                     uint32_t unit, uint32_t type, uint64_t message)
+                     PyObject *code_object, const film_code *code,
+                     const film_raised *raised)
 {
+    film_kind kind = raised->kind;
+    bool told = kind == FILM_KIND_UNWIND ||
+                (film_the_session.options.exceptions && !raised->interpreters);
+
     if (!film_stack_focus(context, frame, code_object, code)) {
         return false;
     }
-    if (kind == FILM_KIND_RAISE && !film_observe_raise(context, frame, unit)) {
+    if (kind == FILM_KIND_RAISE && !film_observe_raise(context, frame, raised->unit)) {
         return false;
     }
-    if ((kind == FILM_KIND_UNWIND || film_the_session.options.exceptions) &&
-        !film_append_exception(context->thread, kind, unit, type, message)) {
+    if (told && !film_append_exception(context->thread, kind, raised->unit,
+                                       raised->type, raised->message)) {
         return false;
     }
     if (kind == FILM_KIND_UNWIND) {
         film_stack_end_top(context);
     }
     else if (kind == FILM_KIND_HANDLED) {
-        film_observe_handled(context, unit, FILM_PLAN_NO_PLACE);
+        film_observe_handled(context, raised->unit, FILM_PLAN_NO_PLACE);
     }
     return true;
 }

@@ -44,16 +44,26 @@ bool
 film_stack_resume(film_context *context, const film_frame *frame, PyObject *code_object,
                   const film_code *code, uint32_t unit);
 
+/* What an event of exceptions tells. */
+typedef struct film_raised {
+    film_kind kind;    /* raise, handled, unwind or throw */
+    uint32_t unit;     /* where */
+    uint32_t type;     /* string id */
+    uint64_t message;  /* value id + 1; 0: none */
+    bool interpreters; /* no doing of the program's (catches.h): not told; if thrown,
+                          the frame goes on */
+} film_raised;
+
 /* A suspended frame goes on with an exception. */
 bool
 film_stack_throw(film_context *context, const film_frame *frame, PyObject *code_object,
-                 const film_code *code, uint32_t unit, uint32_t type, uint64_t message);
+                 const film_code *code, const film_raised *raised);
 
 /* raise, handled or unwind in `frame`; unwind ends it. */
 bool
 film_stack_exception(film_context *context, const film_frame *frame,
-                     PyObject *code_object, const film_code *code, film_kind kind,
-                     uint32_t unit, uint32_t type, uint64_t message);
+                     PyObject *code_object, const film_code *code,
+                     const film_raised *raised);
 
 static inline bool
 film_stack_push(film_context *context, const film_frame *frame,

@@ -36,6 +36,7 @@ on_thread_death(void *pointer)
     free(context->entries);
     free(context->pendings);
     free(context->tasks);
+    free(context->raises);
     memset(context, 0, sizeof(*context));
 }
 

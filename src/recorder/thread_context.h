@@ -69,6 +69,7 @@ typedef struct film_context {
     uint32_t pending_count, pending_room;
     film_pending *pendings;        /* owned */
     struct film_held_tasks *tasks; /* owned; tasks.h; NULL: none was met */
+    struct film_raises *raises;    /* owned; 3.11: hooks_trace.c; NULL: none yet */
     uint64_t stack_token;          /* the token `stack_id` was drawn for */
     uint32_t stack_id;             /* names this stack in objects.c; 0: none yet */
     bool entangled; /* entries may not be callers of one another: several greenlets run

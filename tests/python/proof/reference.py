@@ -38,8 +38,26 @@ def handler_line(code, target):
     return None
 
 
+def is_tidying(code, target):
+    """True of a handler the compiler added: it ends an await or an async for, makes a
+    RuntimeError of a StopIteration, or raises again what a handler left behind."""
+    name, after = (
+        dis.opname[code.co_code[offset]] if offset < len(code.co_code) else ""
+        for offset in (target, target + 2)
+    )
+    return (
+        name in ("CLEANUP_THROW", "END_ASYNC_FOR")
+        or (name == "COPY" and after == "POP_EXCEPT")
+        or (name == "CALL_INTRINSIC_1" and after == "RERAISE")
+    )
+
+
 class Model:
-    """Event streams by thread name, while it is on."""
+    """Event streams by thread name, while it is on.
+
+    What the interpreter does on its own is not told: the StopIteration by which a loop
+    or an await ends, the StopAsyncIteration of an async for, and the handlers that the
+    compiler added. An await that ends by one that is thrown in goes on: a resume."""
 
     def __init__(self, filename):
         self.filename = filename
@@ -47,6 +65,31 @@ class Model:
         self.frames = {}  # id of a frame object -> its name; set anew at each call
         self.suspended = set()  # ids of frame objects that yielded
         self.calls = {}
+        self.tables = {}
+
+    def handler(self, code, offset):
+        """Where an exception at `offset` is handled, or None."""
+        table = self.tables.get(code)
+        if table is None:
+            table = self.tables[code] = dis._parse_exception_table(code)
+        for entry in table:
+            if entry.start <= offset < entry.end:
+                return entry.target
+        return None
+
+    def ends_await(self, code, offset, kind):
+        """True when an exception class raised or thrown in at `offset` is what an await,
+        a `yield from` or an async for waits for."""
+        target = self.handler(code, offset)
+        name = None if target is None else dis.opname[code.co_code[target]]
+        return (issubclass(kind, StopIteration) and name == "CLEANUP_THROW") or (
+            issubclass(kind, StopAsyncIteration) and name == "END_ASYNC_FOR"
+        )
+
+    def ends_loop(self, code, offset, kind):
+        return dis.opname[code.co_code[offset]] in ("FOR_ITER", "SEND") and issubclass(
+            kind, StopIteration
+        )
 
     # --- what both tracers tell ---
 
@@ -143,8 +186,25 @@ class MonitoringModel(Model):
 
             return callback
 
-        def handled(code, offset, error):
+        def raised(code, offset, error):
+            if (
+                code.co_filename == filename
+                and not self.ends_loop(code, offset, type(error))
+                and not self.ends_await(code, offset, type(error))
+            ):
+                tell("raise", getframe(1), -1, type(error).__name__)
+
+        def thrown(code, offset, error):
             if code.co_filename == filename:
+                frame = getframe(1)
+                at = frame.f_lasti - 2 * (sys.version_info >= (3, 13))  # its yield
+                if self.ends_await(code, at, type(error)):
+                    tell("resume", frame)
+                else:
+                    tell("throw", frame, -1, type(error).__name__)
+
+        def handled(code, offset, error):
+            if code.co_filename == filename and not is_tidying(code, offset):
                 line = handler_line(code, offset)
                 tell("handled", getframe(1), line, type(error).__name__)
 
@@ -153,9 +213,9 @@ class MonitoringModel(Model):
             events.PY_RESUME: entering("resume"),
             events.PY_RETURN: leaving("return"),
             events.PY_YIELD: leaving("yield"),
-            events.PY_THROW: exception("throw"),
+            events.PY_THROW: thrown,
             events.PY_UNWIND: exception("unwind"),
-            events.RAISE: exception("raise"),
+            events.RAISE: raised,
             events.EXCEPTION_HANDLED: handled,
         }
         monitoring.use_tool_id(self.TOOL, "the model")
@@ -180,7 +240,6 @@ class TraceModel(Model):
     def __init__(self, filename):
         super().__init__(filename)
         self.executed = {}  # id of a frame object -> its last instruction
-        self.tables = {}
 
     def start(self):
         threading.settrace(self.trace)
@@ -189,15 +248,6 @@ class TraceModel(Model):
     def stop(self):
         sys.settrace(None)
         threading.settrace(None)
-
-    def handler(self, code, offset):
-        table = self.tables.get(code)
-        if table is None:
-            table = self.tables[code] = dis._parse_exception_table(code)
-        for entry in table:
-            if entry.start <= offset < entry.end:
-                return entry.target
-        return None
 
     def trace(self, frame, event, argument):
         code = frame.f_code
@@ -221,12 +271,12 @@ class TraceModel(Model):
                 self.tell("throw", frame, -1, "?")
         elif event == "exception":
             kind = argument[0].__name__
-            self.tell("raise", frame, -1, kind)
-            swallowed = name in ("FOR_ITER", "SEND") and issubclass(
-                argument[0], StopIteration
-            )
+            if self.ends_loop(code, offset, argument[0]):
+                return self.trace
+            if not self.ends_await(code, offset, argument[0]):
+                self.tell("raise", frame, -1, kind)
             target = self.handler(code, offset)
-            if target is not None and not swallowed:
+            if target is not None and not is_tidying(code, target):
                 self.tell("handled", frame, handler_line(code, target), kind)
         elif event == "return":
             # A reraise puts f_lasti back to where the exception came from, a yield
