@@ -127,14 +127,22 @@ is_item(const film_event *event)
            (event->form == FILM_SET_ITEM || event->form == FILM_SET_ITEM_VIA);
 }
 
-/* counts[k]: `counts` is changed by it, also where that is a container which changes.
- * The name is cut. */
+/* self.counts[k]: `self.counts` and `counts` are changed by it, also where that is a
+ * container which changes. The name is cut. */
 static bool
-matches_owner(const film_selection *selection, char *name)
+matches_owner(const film_selection *selection, char *name, film_bare_name bare)
 {
-    char *key = strchr(name, '[');
     size_t length = strlen(name);
+    char *key;
 
+    if (bare.end != 0) {
+        name[bare.end] = 0;
+        if (matches_variable(selection, name) ||
+            matches_variable(selection, name + bare.start)) {
+            return true;
+        }
+    }
+    key = strchr(name, '[');
     if (key == NULL || name[length - 1] != ']') {
         return false;
     }
@@ -174,7 +182,7 @@ matches_attributes(film_selection *selection, size_t recording, const film_event
     film_buffer text = {0};
 
     film_buffer_clear(&selection->name);
-    film_variables_name(selection->known[recording], event, &selection->name);
+    film_variables_name(selection->known[recording], event, &selection->name, NULL);
     (void)film_variables_changed_attributes(selection->known[recording], event,
                                             UINT16_MAX, &text, match_attribute,
                                             &search);
@@ -187,6 +195,7 @@ static bool
 takes_write(film_selection *selection, size_t recording, const film_event *event)
 {
     film_reader *reader = selection->set->items[recording].reader;
+    film_bare_name bare;
 
     if (event->kind != FILM_KIND_SET && event->kind != FILM_KIND_DELETE &&
         event->kind != FILM_KIND_CHANGE) {
@@ -200,12 +209,12 @@ takes_write(film_selection *selection, size_t recording, const film_event *event
         return false;
     }
     film_buffer_clear(&selection->name);
-    film_variables_name(selection->known[recording], event, &selection->name);
+    film_variables_name(selection->known[recording], event, &selection->name, &bare);
     film_buffer_put_byte(&selection->name, 0);
     return !selection->name.failed &&
            (matches_variable(selection, (const char *)selection->name.data) ||
             ((is_item(event) || event->kind == FILM_KIND_CHANGE) &&
-             matches_owner(selection, (char *)selection->name.data)) ||
+             matches_owner(selection, (char *)selection->name.data, bare)) ||
             (event->kind == FILM_KIND_CHANGE &&
              matches_attributes(selection, recording, event)));
 }

@@ -10,10 +10,19 @@
 /* self.a[0].b is as long as names get. */
 #define NAME_DEPTH 4u
 
+/* A name that is being put together. */
+typedef struct name {
+    film_buffer *out;
+    film_bare_name bare;
+} name;
+
+/* The variable, attribute or global itself. */
 static void
-append_text(film_buffer *out, film_text text)
+append_bare(name *to, film_text text)
 {
-    film_buffer_append(out, text.data, text.length);
+    to->bare.start = to->out->length;
+    film_buffer_append(to->out, text.data, text.length);
+    to->bare.end = to->out->length;
 }
 
 /* Whether the entry is a value that is the object with this serial. */
@@ -75,7 +84,7 @@ local_name(film_variables *variables, const film_event *event, uint64_t serial)
 
 static bool
 name_object(film_variables *variables, const film_event *event, uint64_t serial,
-            unsigned depth, film_buffer *out);
+            unsigned depth, name *to);
 
 static void
 append_key(film_variables *variables, const film_told *key, film_buffer *out)
@@ -93,7 +102,7 @@ append_key(film_variables *variables, const film_told *key, film_buffer *out)
 /* self.x or a global; the same. */
 static bool
 name_held(film_variables *variables, const film_event *event, uint64_t serial,
-          unsigned depth, film_buffer *out)
+          unsigned depth, name *to)
 {
     const film_recent_entry *held = film_recent_find(
         &variables->table, film_variable_address(FILM_ABOUT_HOLDER, serial, 0));
@@ -108,28 +117,28 @@ name_held(film_variables *variables, const film_event *event, uint64_t serial,
 
         if (!film_attribute_holds(variables, by.owner, by.name, serial) ||
             !film_object_head_of(variables->reader, by.owner - 1, &owner) ||
-            !name_object(variables, event, owner.serial, depth - 1, out)) {
+            !name_object(variables, event, owner.serial, depth - 1, to)) {
             return false;
         }
-        film_buffer_put_byte(out, '.');
+        film_buffer_put_byte(to->out, '.');
     }
-    append_text(out, film_reader_string(variables->reader, by.name));
+    append_bare(to, film_reader_string(variables->reader, by.name));
     return true;
 }
 
 /* rows[3], graph['a']; the same. */
 static bool
 name_within(film_variables *variables, const film_event *event, uint64_t serial,
-            unsigned depth, film_buffer *out)
+            unsigned depth, name *to)
 {
     uint64_t owner;
     film_told key;
 
     if (!film_within_find(variables, serial, &owner, &key) ||
-        !name_object(variables, event, owner, depth - 1, out)) {
+        !name_object(variables, event, owner, depth - 1, to)) {
         return false;
     }
-    append_key(variables, &key, out);
+    append_key(variables, &key, to->out);
     return true;
 }
 
@@ -137,31 +146,31 @@ name_within(film_variables *variables, const film_event *event, uint64_t serial,
  */
 static bool
 name_object(film_variables *variables, const film_event *event, uint64_t serial,
-            unsigned depth, film_buffer *out)
+            unsigned depth, name *to)
 {
     film_text local = local_name(variables, event, serial);
 
     if (local.length > 0) {
-        append_text(out, local);
+        append_bare(to, local);
         return true;
     }
-    return depth > 0 && (name_held(variables, event, serial, depth, out) ||
-                         name_within(variables, event, serial, depth, out));
+    return depth > 0 && (name_held(variables, event, serial, depth, to) ||
+                         name_within(variables, event, serial, depth, to));
 }
 
 /* The object's name, or <Name #serial>, or the value itself. */
 static void
 name_value(film_variables *variables, const film_event *event, const film_told *value,
-           film_buffer *out)
+           name *to)
 {
     uint64_t serial = film_serial_of(variables, &value->token);
     film_renderer renderer = {.reader = variables->reader,
-                              .out = out,
-                              .limit = out->length + FILM_KEY_TEXT,
+                              .out = to->out,
+                              .limit = to->out->length + FILM_KEY_TEXT,
                               .bound = UINT64_MAX};
     film_token token = value->token;
 
-    if (serial != 0 && name_object(variables, event, serial, NAME_DEPTH, out)) {
+    if (serial != 0 && name_object(variables, event, serial, NAME_DEPTH, to)) {
         return;
     }
     if (token.kind == FILM_TOKEN_VALUE && serial != 0) {
@@ -170,29 +179,40 @@ name_value(film_variables *variables, const film_event *event, const film_told *
     film_render_token(&renderer, &token);
 }
 
-void
-film_variables_name(film_variables *variables, const film_event *event,
-                    film_buffer *out)
+static void
+name_written(film_variables *variables, const film_event *event, name *to)
 {
     film_told owner = film_told_by(event, FILM_ROLE_OWNER), value;
 
     if (event->kind == FILM_KIND_CHANGE) {
         value = film_told_by(event, FILM_ROLE_VALUE);
-        name_value(variables, event, &value, out);
+        name_value(variables, event, &value, to);
         return;
     }
     if (owner.length == 0) {
-        append_text(out, film_reader_event_name(variables->reader, event));
+        append_bare(to, film_reader_event_name(variables->reader, event));
         return;
     }
-    name_value(variables, event, &owner, out);
+    name_value(variables, event, &owner, to);
     if (event->form == FILM_SET_ITEM || event->form == FILM_SET_ITEM_VIA) {
         film_told key = film_told_by(event, FILM_ROLE_KEY);
 
-        append_key(variables, &key, out);
+        append_key(variables, &key, to->out);
     }
     else {
-        film_buffer_put_byte(out, '.');
-        append_text(out, film_reader_event_name(variables->reader, event));
+        film_buffer_put_byte(to->out, '.');
+        append_bare(to, film_reader_event_name(variables->reader, event));
+    }
+}
+
+void
+film_variables_name(film_variables *variables, const film_event *event,
+                    film_buffer *out, film_bare_name *bare)
+{
+    name to = {.out = out};
+
+    name_written(variables, event, &to);
+    if (bare != NULL) {
+        *bare = to.bare;
     }
 }

@@ -53,11 +53,17 @@ film_variables_changed_attributes(film_variables *variables, const film_event *e
                                   size_t limit, film_buffer *out,
                                   film_attribute_visitor *visit, void *context);
 
+/* Which bytes of a name are the bare name of the variable, attribute or global: without
+ * the owner before it and the keys behind it. None: end is 0. */
+typedef struct film_bare_name {
+    size_t start, end;
+} film_bare_name;
+
 /* Appends how the source of the event's frame would name what a set or delete wrote to
  * (x, self.x, d['k']) or what a change is about. An object without a known name is
- * <Name #serial>. UTF-8, no NUL. */
+ * <Name #serial>. UTF-8, no NUL. *bare is set, unless it is NULL. */
 void
 film_variables_name(film_variables *variables, const film_event *event,
-                    film_buffer *out);
+                    film_buffer *out, film_bare_name *bare);
 
 #endif

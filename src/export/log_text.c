@@ -391,7 +391,7 @@ write_name(film_log_text *log, film_output *output, const film_merged *merged)
 
     if (known != NULL) {
         film_buffer_clear(&log->name);
-        film_variables_name(known, merged->event, &log->name);
+        film_variables_name(known, merged->event, &log->name, NULL);
         name.data = (const char *)log->name.data;
         name.length = log->name.failed ? 0 : log->name.length;
     }

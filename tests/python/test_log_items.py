@@ -3,6 +3,7 @@ were written to within."""
 
 from __future__ import annotations
 
+import json
 import re
 import xml.etree.ElementTree as ElementTree
 
@@ -186,6 +187,76 @@ def test_a_variable_is_chosen_with_its_items(runner):
         "upd shop.counts -> {}",
         "upd counts['c'] -> 5",
     ]
+
+
+BARE_NAMES = """
+class Cart:
+    def __init__(self):
+        self.items = []
+        self.rows = {"a": [1]}
+
+    def fill(self):
+        self.items.append("apple")
+        self.items += ["pear"]
+        self.items[0] = "plum"
+        self.items.pop()
+        self.rows["a"].append(2)
+        self.rows["b"] = 3
+
+def main():
+    cart = Cart()
+    cart.fill()
+    cart.items.append("fig")
+    items = [1]
+    items.append(2)
+    del items
+
+main()
+"""
+
+
+def test_the_bare_name_of_an_attribute_chooses_its_changes(runner):
+    """`--variable items`: what `--variable self.items` shows, too."""
+    result = runner.record(BARE_NAMES, options=["--level", "values"])
+
+    def chosen(*options):
+        told = run_program("log", result.film, *options).stdout
+        return [line.split(None, 2)[2] for line in told.splitlines()]
+
+    changes = [
+        "apd self.items (list)(len)0 -> 1  ['apple']",
+        "upd self.items ['apple'] -> ['apple', 'pear']",
+        "upd self.items[0] 'apple' -> 'plum'",
+        "pop self.items (list)(len)2 -> 1  ['plum']",
+    ]
+    assert chosen("-v", "self.items") == ["upd self.items -> []", *changes]
+    assert chosen("-v", "items") == [
+        "upd self.items -> []",
+        *changes,
+        "apd cart.items (list)(len)1 -> 2  ['plum', 'fig']",
+        "upd items -> [1]",
+        "apd items (list)(len)1 -> 2  [1, 2]",
+        "del items [1, 2]",
+    ]
+    rows = [
+        "upd self.rows -> {'a': [1]}",
+        "apd self.rows['a'] (list)(len)1 -> 2  [1, 2]",
+        "upd self.rows['b'] -> 3",
+    ]
+    assert chosen("-v", "rows") == chosen("-v", "self.rows") == rows
+    events = [event for event in map(json.loads, json_lines(result, "items"))]
+    assert [event["kind"] for event in events] == [
+        *("set", "change", "set", "set", "change", "change", "set", "change", "delete")
+    ]
+    told = run_program("log", result.film, "-v", "items", "--format", "xml").stdout
+    tree = ElementTree.fromstring(told.encode())
+    writes = [*tree.iter("set"), *tree.iter("change"), *tree.iter("delete")]
+    assert len(writes) == len(events)
+
+
+def json_lines(result, variable):
+    command = ("log", result.film, "-v", variable, "--format", "json")
+    return run_program(*command).stdout.splitlines()
 
 
 SHARED = """
