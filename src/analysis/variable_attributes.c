@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "reader/reader_state.h"
 #include "reader/render.h"
 
 #define SHOWN_VALUE 48u      /* bytes of an attribute's value in a list of them */
@@ -18,7 +19,27 @@
 /* An object and the record it has: id + 1; 0: its records tell no attributes. */
 typedef struct attributed {
     uint64_t serial, record;
+    uint64_t module; /* hash of a module's name; 0: it is none */
 } attributed;
+
+/* A module's attributes are the globals of its code. */
+static uint64_t
+module_hash(film_variables *variables, uint64_t id, uint32_t type)
+{
+    static const char word[] = "module";
+    film_value_record record;
+    film_text name;
+
+    if (!film_text_is(film_reader_string(variables->reader, type), word,
+                      sizeof(word) - 1) ||
+        film_reader_record(variables->reader, id, &record, NULL) != FILM_OK ||
+        record.form != FILM_OBJECT_NAMED) {
+        return 0;
+    }
+    name =
+        film_reader_string(variables->reader, film_input_varint32(&record.rest));
+    return film_hash(name.data, name.length);
+}
 
 /* The object whose record it is; serial 0: not known. */
 static attributed
@@ -29,7 +50,12 @@ object_of(film_variables *variables, uint64_t record)
 
     if (record != 0 && film_object_head_of(variables->reader, record - 1, &head)) {
         result.serial = head.serial;
-        result.record = head.has_attributes ? record : 0;
+        if (head.has_attributes) {
+            result.record = record;
+        }
+        else {
+            result.module = module_hash(variables, record - 1, head.type);
+        }
     }
     return result;
 }
@@ -45,6 +71,9 @@ owner_of(film_variables *variables, const film_event *event)
 static film_recent_key
 attribute_address(attributed of, uint32_t name)
 {
+    if (of.module != 0) {
+        return film_variable_address(FILM_ABOUT_GLOBAL, of.module, name);
+    }
     return film_variable_address(
         FILM_ABOUT_ATTRIBUTE, film_digest_mix(film_digest_mix(0, of.serial), of.record),
         name);

@@ -164,6 +164,32 @@ is_told(const film_held *now, const film_held *value)
             memcmp(now->bytes, value->bytes, value->length) == 0);
 }
 
+/* Where an attribute is kept: a module's are the globals of its code. The records of a
+ * class, module or function do not tell its attributes: one that was not written yet
+ * may have been there. */
+static film_seen_variable *
+find_attribute(film_objwatch *view, film_seen_object *owner, uint32_t name)
+{
+    film_seen_scope *scope = &owner->attributes;
+    film_seen_variable *variable;
+    film_text module;
+
+    if (film_objwatch_is_module(&view->state, owner, &module)) {
+        scope = film_watch_globals(&view->state, module);
+    }
+    variable = scope == NULL ? NULL : film_scope_find(&view->state, scope, name, false);
+    if (variable != NULL || scope == NULL) {
+        return variable;
+    }
+    variable = film_scope_find(&view->state, scope, name, true);
+    if (variable != NULL && (owner->form == FILM_OBJECT_NAMED ||
+                             (owner->form == FILM_OBJECT_ATTRIBUTES &&
+                              (owner->flags & FILM_VALUE_CUT) != 0))) {
+        variable->now = (film_held){.length = 1, .bytes = {FILM_TOKEN_UNBOUND}};
+    }
+    return variable;
+}
+
 static void
 take_attribute(film_objwatch *view, const film_event *event, film_seen_frame *frame,
                write *taken, film_objwatch_line *line)
@@ -172,9 +198,7 @@ take_attribute(film_objwatch *view, const film_event *event, film_seen_frame *fr
     film_seen_object *owner = film_watch_object(&view->state, &taken->owner);
     film_seen_object *object = film_watch_object(&view->state, &taken->value);
     film_seen_variable *variable =
-        owner == NULL
-            ? NULL
-            : film_scope_find(&view->state, &owner->attributes, taken->name, true);
+        owner == NULL ? NULL : find_attribute(view, owner, taken->name);
 
     if (variable == NULL || code == NULL) {
         return;
@@ -187,7 +211,7 @@ take_attribute(film_objwatch *view, const film_event *event, film_seen_frame *fr
         object->held_by =
             (film_held_by){'a', taken->name, owner->type, owner->serial + 1};
     }
-    line->owner = film_objwatch_type(&view->state, owner);
+    line->owner = film_objwatch_owner(&view->state, owner);
     put(view, line, variable, taken,
         tells(view, frame) && film_objwatch_shows_attribute(
                                   &view->config, code, line->owner,

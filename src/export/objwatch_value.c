@@ -131,6 +131,31 @@ named(film_watch *state, const film_seen_object *object)
     return film_reader_string(state->reader, film_input_varint32(&record.rest));
 }
 
+film_text
+film_objwatch_owner(film_watch *state, const film_seen_object *object)
+{
+    film_text told;
+
+    if (object->form != FILM_OBJECT_NAMED) {
+        return film_objwatch_type(state, object);
+    }
+    return film_objwatch_is_module(state, object, &told)
+               ? told
+               : film_short_name(named(state, object));
+}
+
+bool
+film_objwatch_is_module(film_watch *state, const film_seen_object *object,
+                        film_text *name)
+{
+    if (object->form != FILM_OBJECT_NAMED ||
+        !is(film_objwatch_type(state, object), "module")) {
+        return false;
+    }
+    *name = named(state, object);
+    return true;
+}
+
 static bool
 is_function(film_watch *state, const film_seen_object *object)
 {
@@ -372,10 +397,7 @@ put_object(film_watch *state, film_buffer *out, film_seen_object *object, bool s
         put_function(state, out, object);
     }
     else if (object->form == FILM_OBJECT_NAMED) {
-        film_text told = named(state, object);
-        put_type(out, is(film_objwatch_type(state, object), "module")
-                          ? told
-                          : film_short_name(told));
+        put_type(out, film_objwatch_owner(state, object));
     }
     else if (is_enum(state, object)) {
         put_enum(state, out, object, false);

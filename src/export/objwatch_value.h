@@ -29,4 +29,14 @@ film_objwatch_is_callable(const film_watch *state, const film_held *held);
 film_text
 film_objwatch_type(film_watch *state, const film_seen_object *object);
 
+/* Whose attributes they are: a class, module or function by its own name, an instance
+ * by its type's. */
+film_text
+film_objwatch_owner(film_watch *state, const film_seen_object *object);
+
+/* True for a module; *name is borrowed from the reader's strings. */
+bool
+film_objwatch_is_module(film_watch *state, const film_seen_object *object,
+                        film_text *name);
+
 #endif

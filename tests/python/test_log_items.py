@@ -510,3 +510,87 @@ def test_the_first_change_of_an_object_that_other_code_made(runner):
     film, told = log_without_helper(runner, MADE_BY_OTHERS)
     assert "upd net <Net>  mode 'new' -> 'eval'\n" in told
     assert run_program("log", film, "--variable", "size").stdout == ""
+
+
+OF_CLASSES = """
+import sys
+
+class Kind:
+    count = 0
+
+    @classmethod
+    def make(cls):
+        cls.count += 1
+        cls.count += 1
+        return cls()
+
+    def bump(self):
+        type(self).count += 1
+        self.size = 1
+        self.size += 1
+
+limit = 0
+
+def main():
+    global limit
+    kind = Kind.make()
+    kind.bump()
+    Kind.count = 9
+    del Kind.count
+    Kind.count = 10
+    main.calls = 1
+    main.calls += 1
+    here = sys.modules[__name__]
+    limit = 1
+    here.limit += 1
+    limit += 1
+    here.other = 1
+
+main()
+"""
+
+
+def test_old_values_of_attributes_of_classes_and_modules(runner):
+    """What is not known is not claimed; what the module's code wrote is known."""
+    result = runner.record(OF_CLASSES, options=["--level", "values"])
+    told = run_program("log", result.film).stdout
+    lines = [line.split(None, 2)[2] for line in told.splitlines()]
+    words = ("count", "calls", "limit", "size", "other")
+    of = "(" + "|".join(words) + ")"
+    assert [line for line in lines if re.match(rf"(upd|del) \S*{of} ", line)] == [
+        "upd count -> 0",
+        "upd limit -> 0",
+        "upd cls.count -> 1",
+        "upd cls.count 1 -> 2",
+        "upd Kind.count 2 -> 3",
+        "upd self.size -> 1",
+        "upd self.size 1 -> 2",
+        "upd Kind.count 3 -> 9",
+        "del Kind.count 9",
+        "upd Kind.count -> 10",
+        "upd main.calls -> 1",
+        "upd main.calls 1 -> 2",
+        "upd limit 0 -> 1",
+        "upd here.limit 1 -> 2",
+        "upd limit 2 -> 3",
+        "upd here.other -> 1",
+    ]
+    told = run_program("log", result.film, "--objwatch").stdout
+    lines = [line.split(None, 1)[1] for line in told.splitlines() if "upd" in line]
+    assert [line for line in lines if re.match(rf"upd \S*{of} ", line)] == [
+        "upd _.count None -> 0",
+        "upd @.limit None -> 0",
+        "upd Kind.count <not recorded> -> 1",
+        "upd Kind.count 1 -> 2",
+        "upd Kind.count 2 -> 3",
+        "upd Kind.size None -> 1",
+        "upd Kind.size 1 -> 2",
+        "upd Kind.count 3 -> 9",
+        "upd Kind.count None -> 10",
+        "upd main.calls <not recorded> -> 1",
+        "upd main.calls 1 -> 2",
+        "upd @.limit 0 -> 1",
+        "upd __main__.limit 1 -> 2",
+        "upd @.limit 2 -> 3",
+        "upd __main__.other <not recorded> -> 1",
+    ]
