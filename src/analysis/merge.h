@@ -28,6 +28,17 @@ typedef struct film_merged {
 film_merge_range
 film_merge_everything(void);
 
+/* Whether the event lies in the range. */
+bool
+film_merge_range_takes(const film_merge_range *range, const film_merged *merged);
+
+/* A range to walk for one who wants the events of `range` and has to know what was
+ * there before them, in all threads: it begins earlier, but not so that more than about
+ * `most` events come first. *whole: it begins where the recordings do. */
+FILM_NODISCARD film_status
+film_merge_run_up(const film_recordings *set, const film_merge_range *range,
+                  uint64_t most, film_merge_range *out, bool *whole, film_error *error);
+
 /* The caller owns *out; it borrows the set. */
 FILM_NODISCARD film_status
 film_merge_open(const film_recordings *set, const film_merge_range *range,

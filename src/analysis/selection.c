@@ -28,7 +28,7 @@ film_selection_init(film_selection *selection, const film_recordings *set,
 }
 
 film_status
-film_selection_follow_values(film_selection *selection, film_error *error)
+film_selection_follow_values(film_selection *selection, bool whole, film_error *error)
 {
     selection->known =
         film_alloc_array(selection->set->count, sizeof(film_variables *));
@@ -36,7 +36,7 @@ film_selection_follow_values(film_selection *selection, film_error *error)
         return film_fail(error, FILM_NO_MEMORY, "not enough memory");
     }
     for (size_t i = 0; i < selection->set->count; i++) {
-        FILM_TRY(film_variables_new(selection->set->items[i].reader,
+        FILM_TRY(film_variables_new(selection->set->items[i].reader, whole,
                                     &selection->known[i], error));
     }
     return FILM_OK;

@@ -25,9 +25,9 @@ film_selection_init(film_selection *selection, const film_recordings *set,
                     film_error *error);
 
 /* From now on film_selection_note keeps what variables hold; it is needed to choose by
- * variable. */
+ * variable. `whole`: the walk begins where the recordings do. */
 FILM_NODISCARD film_status
-film_selection_follow_values(film_selection *selection, film_error *error);
+film_selection_follow_values(film_selection *selection, bool whole, film_error *error);
 
 /* For every event, taken or not, after it was shown. */
 static inline void
@@ -36,6 +36,16 @@ film_selection_note(film_selection *selection, size_t recording,
 {
     if (selection->known != NULL) {
         film_variables_note(selection->known[recording], event);
+    }
+}
+
+/* The same for events before those that are shown. */
+static inline void
+film_selection_pass(film_selection *selection, size_t recording,
+                    const film_event *event)
+{
+    if (selection->known != NULL) {
+        film_variables_pass(selection->known[recording], event);
     }
 }
 

@@ -16,7 +16,8 @@
 #define GENERATOR_FLAGS 0x2a0u
 
 film_status
-film_variables_new(film_reader *reader, film_variables **out, film_error *error)
+film_variables_new(film_reader *reader, bool whole, film_variables **out,
+                   film_error *error)
 {
     film_variables *variables = film_alloc(sizeof(*variables));
 
@@ -26,6 +27,7 @@ film_variables_new(film_reader *reader, film_variables **out, film_error *error)
         return film_fail(error, FILM_NO_MEMORY, "not enough memory");
     }
     variables->reader = reader;
+    variables->from_start = whole;
     *out = variables;
     return FILM_OK;
 }
@@ -36,6 +38,7 @@ film_variables_free(film_variables *variables)
     if (variables != NULL) {
         film_recent_reset(&variables->table);
         film_buffer_reset(&variables->items);
+        film_buffer_reset(&variables->name);
         film_free(variables);
     }
 }
@@ -426,10 +429,6 @@ film_variables_note(film_variables *variables, const film_event *event)
 {
     film_told value;
 
-    if (!variables->begun) {
-        variables->begun = true;
-        variables->from_start = event->number == 0;
-    }
     if (event->cells_length != 0) {
         note_cells(variables, event);
     }
@@ -523,6 +522,20 @@ film_variables_before(film_variables *variables, const film_event *event,
     }
     film_past_renew(variables, out); /* it may have been changed by another name */
     return true;
+}
+
+void
+film_variables_pass(film_variables *variables, const film_event *event)
+{
+    film_past_value past;
+
+    if (event->kind == FILM_KIND_SET || event->kind == FILM_KIND_DELETE ||
+        event->kind == FILM_KIND_CHANGE) {
+        film_buffer_clear(&variables->name);
+        film_variables_name(variables, event, &variables->name, NULL);
+        (void)film_variables_before(variables, event, &past);
+    }
+    film_variables_note(variables, event);
 }
 
 film_status

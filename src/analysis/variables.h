@@ -14,9 +14,11 @@
 
 typedef struct film_variables film_variables;
 
-/* For one recording; the caller owns *out, which borrows the reader. */
+/* For one recording; the caller owns *out, which borrows the reader. `whole`: the walk
+ * will begin where the recording does. */
 FILM_NODISCARD film_status
-film_variables_new(film_reader *reader, film_variables **out, film_error *error);
+film_variables_new(film_reader *reader, bool whole, film_variables **out,
+                   film_error *error);
 
 void
 film_variables_free(film_variables *variables);
@@ -24,6 +26,11 @@ film_variables_free(film_variables *variables);
 /* Takes in what an event tells. For every event, after it was shown. */
 void
 film_variables_note(film_variables *variables, const film_event *event);
+
+/* The same for an event that is not shown, before those that are: what is looked up to
+ * show one is looked up, so that the same is kept in mind. */
+void
+film_variables_pass(film_variables *variables, const film_event *event);
 
 /* A value as the bytes of its token. */
 typedef struct film_past_value {

@@ -27,8 +27,8 @@ struct film_variables {
     film_reader *reader; /* borrowed */
     film_recent table;
     film_buffer items; /* of the record that a key is looked for in */
-    bool begun;        /* an event was noted */
-    bool from_start;   /* and it was a thread's first */
+    film_buffer name;  /* of what is not shown */
+    bool from_start;   /* the walk has begun where the recording does */
 };
 
 /* One token of an event: its bytes and what they say. */

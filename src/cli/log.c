@@ -13,6 +13,10 @@
 #include "export/log.h"
 #include "export/objwatch.h"
 
+/* Events that are looked at before the first that is shown, so that names and values
+ * before are as in the whole log: about a second. */
+#define RUN_UP_EVENTS 2000000u
+
 /* How often --follow looks for new events: often enough to seem at once. */
 #define FOLLOW_EVERY_NS 100000000
 
@@ -31,6 +35,7 @@ typedef struct log_options {
 
 typedef struct log_walk {
     film_reading *reading;
+    film_merge_range range; /* what is shown of it */
     film_selection selection;
     film_duration_filter *filter; /* NULL: every call is long enough */
     film_log_text *text;          /* one of the two, by format */
@@ -91,7 +96,10 @@ write_available(log_walk *walk, film_merge *merge)
 
     while (!interrupted &&
            (status = film_merge_next(merge, &merged, &reading->error)) == FILM_OK) {
-        if (walk->filter == NULL) {
+        if (!film_merge_range_takes(&walk->range, &merged)) {
+            film_selection_pass(&walk->selection, merged.recording, merged.event);
+        }
+        else if (walk->filter == NULL) {
             write_merged(walk, &merged);
         }
         else {
@@ -139,7 +147,7 @@ follow(log_walk *walk, film_merge *merge)
 }
 
 static film_status
-write_lines(log_walk *walk, const log_options *wanted, const film_merge_range *range)
+write_lines(log_walk *walk, const log_options *wanted, const film_merge_range *walked)
 {
     film_reading *reading = walk->reading;
     film_merge *merge;
@@ -148,7 +156,7 @@ write_lines(log_walk *walk, const log_options *wanted, const film_merge_range *r
     if (wanted->follow) {
         catch_interrupts();
     }
-    FILM_TRY(film_merge_open(&reading->set, range, &merge, &reading->error));
+    FILM_TRY(film_merge_open(&reading->set, walked, &merge, &reading->error));
     status = write_available(walk, merge);
     if (status == FILM_OK && wanted->follow) {
         status = follow(walk, merge);
@@ -172,21 +180,12 @@ has_values(const film_recordings *set)
     return false;
 }
 
-static film_status
-write_log(film_reading *reading, const log_options *wanted)
+/* What to show. */
+static film_merge_range
+range_of(const log_options *wanted, uint64_t end_ns)
 {
     film_merge_range range = film_merge_everything();
-    uint64_t end_ns = film_recordings_end_ns(&reading->set);
-    log_walk walk = {.reading = reading};
-    film_error *error = &reading->error;
-    film_status status = film_selection_init(&walk.selection, &reading->set, error);
 
-    walk.selection.patterns = wanted->functions.items;
-    walk.selection.pattern_count = wanted->functions.count;
-    walk.selection.variables = wanted->variables.items;
-    walk.selection.variable_count = wanted->variables.count;
-    walk.selection.without_lines = !wanted->lines && wanted->format != FORMAT_JSON;
-    walk.selection.depth = wanted->depth < UINT32_MAX ? (uint32_t)wanted->depth : 0;
     range.first_event = wanted->events.first;
     range.end_event = wanted->events.end;
     range.thread = (uint32_t)wanted->thread;
@@ -197,6 +196,36 @@ write_log(film_reading *reading, const log_options *wanted)
     if (wanted->to.is_given) {
         range.to_ns = film_option_time_ns(&wanted->to, end_ns);
     }
+    return range;
+}
+
+/* Values are followed from before the first event that is shown: *walked. */
+static film_status
+follow_values(log_walk *walk, film_merge_range *walked)
+{
+    film_reading *reading = walk->reading;
+    bool whole;
+
+    FILM_TRY(film_merge_run_up(&reading->set, &walk->range, RUN_UP_EVENTS, walked,
+                               &whole, &reading->error));
+    return film_selection_follow_values(&walk->selection, whole, &reading->error);
+}
+
+static film_status
+write_log(film_reading *reading, const log_options *wanted)
+{
+    uint64_t end_ns = film_recordings_end_ns(&reading->set);
+    log_walk walk = {.reading = reading, .range = range_of(wanted, end_ns)};
+    film_merge_range walked = walk.range;
+    film_error *error = &reading->error;
+    film_status status = film_selection_init(&walk.selection, &reading->set, error);
+
+    walk.selection.patterns = wanted->functions.items;
+    walk.selection.pattern_count = wanted->functions.count;
+    walk.selection.variables = wanted->variables.items;
+    walk.selection.variable_count = wanted->variables.count;
+    walk.selection.without_lines = !wanted->lines && wanted->format != FORMAT_JSON;
+    walk.selection.depth = wanted->depth < UINT32_MAX ? (uint32_t)wanted->depth : 0;
     if (status == FILM_OK && wanted->at_least.is_given) {
         status = film_duration_filter_new(
             &reading->set, film_option_time_ns(&wanted->at_least, end_ns), &walk.filter,
@@ -217,7 +246,7 @@ write_log(film_reading *reading, const log_options *wanted)
     }
     if (status == FILM_OK && (walk.text != NULL || wanted->variables.count > 0) &&
         has_values(&reading->set)) {
-        status = film_selection_follow_values(&walk.selection, error);
+        status = follow_values(&walk, &walked);
     }
     if (status == FILM_OK && walk.text != NULL) {
         film_log_text_use(walk.text, &walk.selection);
@@ -227,9 +256,9 @@ write_log(film_reading *reading, const log_options *wanted)
     }
     if (status == FILM_OK) {
         status = wanted->format == FORMAT_XML
-                     ? film_log_xml_write(&reading->set, &range, &walk.selection,
+                     ? film_log_xml_write(&reading->set, &walk.range, &walk.selection,
                                           &reading->output, error)
-                     : write_lines(&walk, wanted, &range);
+                     : write_lines(&walk, wanted, &walked);
     }
     if (status == FILM_OK && walk.objwatch != NULL) {
         film_objwatch_text_finish(walk.objwatch);

@@ -179,7 +179,7 @@ check_log(const char *const *variables, size_t count, bool lines, const char *ex
 
     CHECK(film_recordings_open(&set, paths, 1, NULL) == FILM_OK);
     CHECK(film_selection_init(&selection, &set, NULL) == FILM_OK);
-    CHECK(film_selection_follow_values(&selection, NULL) == FILM_OK);
+    CHECK(film_selection_follow_values(&selection, true, NULL) == FILM_OK);
     selection.variables = (char *const *)(uintptr_t)variables;
     selection.variable_count = count;
     selection.without_lines = !lines;
