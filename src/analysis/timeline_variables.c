@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/closures.h"
+#include "analysis/questions.h"
 #include "analysis/timeline_state.h"
 #include "base/alloc.h"
 
@@ -300,18 +301,9 @@ static uint32_t
 string_id(const film_timeline *timeline, const film_code *code, const char *name)
 {
     uint32_t at = find_string(timeline, code->names, code->name_count, name);
-    size_t length = strlen(name);
 
-    if (at != UINT32_MAX) {
-        return code->names[at];
-    }
-    for (size_t i = 1; i < film_reader_string_count(timeline->reader); i++) {
-        film_text text = film_reader_string(timeline->reader, (uint32_t)i);
-        if (text.length == length && memcmp(text.data, name, length) == 0) {
-            return (uint32_t)i;
-        }
-    }
-    return 0;
+    return at != UINT32_MAX ? code->names[at]
+                            : film_timeline_string_id(timeline, name, strlen(name));
 }
 
 film_status

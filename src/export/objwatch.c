@@ -39,9 +39,11 @@ load_globals(film_objwatch *view, const char *lines)
             film_seen_scope *scope = film_watch_globals(&view->state, module);
 
             /* Names are string ids: this one has an id only if the recording wrote
-             * that name; what it never writes is told with the first look alone. */
-            for (uint32_t id = 1;
-                 scope != NULL && id < film_reader_string_count(view->reader); id++) {
+             * that name; what it never writes is told with the first look alone. The
+             * last: those before it are names of tasks or threads. */
+            for (size_t left = film_reader_string_count(view->reader);
+                 scope != NULL && left > 1; left--) {
+                uint32_t id = (uint32_t)(left - 1);
                 if (film_text_equals(film_reader_string(view->reader, id), name)) {
                     film_seen_variable *variable =
                         film_scope_find(&view->state, scope, id, true);

@@ -24,7 +24,11 @@ typedef struct known_file {
     bool source_told;
 } known_file;
 
+/* So many at a time: text that is compiled under a new name each time brings a file
+ * without end. */
+#define MOST_FILES 4096u
 static known_file *files[FILE_BUCKETS];
+static size_t file_count;
 
 /* For code that cannot be remembered. Never written to. */
 static film_code no_target;
@@ -207,6 +211,16 @@ film_code_registry_reset(void)
             free(gone);
         }
     }
+    file_count = 0;
+}
+
+/* Before the first file of a code object is looked up: none of them is in use. */
+static void
+bound_files(void)
+{
+    if (file_count >= MOST_FILES) {
+        film_code_registry_reset();
+    }
 }
 
 static size_t
@@ -253,6 +267,7 @@ find_file(char *file)
     }
     found->next = *bucket;
     *bucket = found;
+    file_count++;
     return found;
 }
 
@@ -450,6 +465,7 @@ film_code_describe_caller(film_code *known, PyCodeObject *code, const film_frame
     film_compat_save_error(&saved);
     known->is_caller = true;
     known->id = UINT32_MAX;
+    bound_files();
     file = find_file(film_text_new(code->co_filename, true));
     name = global_text(frame, film_the_session.name_key);
     module = name == NULL ? strdup("") : film_text_new(name, false);
@@ -503,6 +519,7 @@ film_code_register(PyCodeObject *code, const film_frame *frame)
         known->code = code;
         known->initialises =
             PyUnicode_CompareWithASCIIString(code->co_name, "__init__") == 0;
+        bound_files();
         decide(known, code, frame);
         if (known->target && known->catches == NULL) {
             known->catches = film_catches_new(code);

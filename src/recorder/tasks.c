@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "recorder/compat_asyncio.h"
 #include "recorder/session.h"
 #include "recorder/text.h"
@@ -24,12 +25,14 @@ typedef struct known_task {
     const PyObject *task; /* identity only; NULL: free */
     const PyObject *coroutine;
     uint64_t id;
+    uint64_t text; /* hash of its name; 0: none was told */
     uint32_t name; /* string id */
-    char text[NAME_BYTES];
 } known_task;
 
+/* The tasks that have begun and not ended. One that is given up half way stays until
+ * another takes its address. */
 static struct {
-    known_task *slots; /* owned; open addressing, linear probing */
+    known_task *slots; /* owned; open addressing, linear probing, no tombstones */
     size_t capacity, used;
     uint64_t last_id;
 } table;
@@ -197,11 +200,18 @@ current_task(void)
 
 /* --- what is known of tasks --- */
 
+static size_t
+home_slot(const PyObject *task, size_t capacity)
+{
+    uint64_t hash = ((uint64_t)(uintptr_t)task >> 4) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return (size_t)(hash >> 20) & (capacity - 1);
+}
+
 static known_task *
 find_slot(known_task *slots, size_t capacity, const PyObject *task)
 {
-    uint64_t hash = ((uint64_t)(uintptr_t)task >> 4) * UINT64_C(0x9e3779b97f4a7c15);
-    size_t index = (size_t)(hash >> 20) & (capacity - 1);
+    size_t index = home_slot(task, capacity);
 
     while (slots[index].task != NULL && slots[index].task != task) {
         index = (index + 1) & (capacity - 1);
@@ -210,9 +220,8 @@ find_slot(known_task *slots, size_t capacity, const PyObject *task)
 }
 
 static bool
-grow_table(void)
+resize_table(size_t capacity)
 {
-    size_t capacity = table.capacity == 0 ? FIRST_CAPACITY : table.capacity * 2;
     known_task *slots = calloc(capacity, sizeof(*slots));
 
     if (slots == NULL) {
@@ -229,6 +238,46 @@ grow_table(void)
     return true;
 }
 
+static bool
+make_room(void)
+{
+    if ((table.used + 1) * 2 <= table.capacity) {
+        return true;
+    }
+    return resize_table(table.capacity == 0 ? FIRST_CAPACITY : table.capacity * 2);
+}
+
+/* The task has ended: later entries move back over its own, and a table that many tasks
+ * at a time had made large becomes small again. */
+static void
+forget(const PyObject *task)
+{
+    size_t mask = table.capacity - 1, hole;
+
+    if (table.used == 0) {
+        return;
+    }
+    hole = (size_t)(find_slot(table.slots, table.capacity, task) - table.slots);
+    if (table.slots[hole].task == NULL) {
+        return;
+    }
+    table.used--;
+    for (size_t index = (hole + 1) & mask; table.slots[index].task != NULL;
+         index = (index + 1) & mask) {
+        size_t home = home_slot(table.slots[index].task, table.capacity);
+
+        /* It may move back unless its home lies between the hole and itself. */
+        if (((index - home) & mask) >= ((index - hole) & mask)) {
+            table.slots[hole] = table.slots[index];
+            hole = index;
+        }
+    }
+    table.slots[hole].task = NULL;
+    if (table.capacity > FIRST_CAPACITY && table.used * 16 < table.capacity) {
+        (void)resize_table(table.capacity / 4); /* else it stays large */
+    }
+}
+
 /* NULL: memory is out. `begins`: it is a task that was never seen. */
 static const known_task *
 know(PyObject *task, bool begins)
@@ -236,8 +285,9 @@ know(PyObject *task, bool begins)
     const PyObject *coroutine = coroutine_of(task);
     char text[NAME_BYTES];
     known_task *known;
+    uint64_t hash;
 
-    if ((table.used + 1) * 2 > table.capacity && !grow_table()) {
+    if (!make_room()) {
         return NULL;
     }
     known = find_slot(table.slots, table.capacity, task);
@@ -249,12 +299,14 @@ know(PyObject *task, bool begins)
         known->coroutine = coroutine;
         known->id = ++table.last_id;
         known->name = 0;
-        known->text[0] = '\0';
+        known->text = 0;
     }
     copy_name(task, text);
-    if (strcmp(text, known->text) != 0) {
-        memcpy(known->text, text, sizeof(text));
-        known->name = film_writer_string(film_the_session.writer, text, strlen(text));
+    hash = film_hash(text, strlen(text));
+    if (hash != known->text) {
+        known->text = hash;
+        known->name =
+            film_writer_passing_name(film_the_session.writer, text, strlen(text));
     }
     return known;
 }
@@ -325,11 +377,8 @@ film_task_leave(film_context *context, bool ended)
         return;
     }
     left = &held->held[--held->count];
-    if (ended && left->own && table.capacity != 0) {
-        known_task *known = find_slot(table.slots, table.capacity, left->task);
-        if (known->task != NULL) {
-            known->coroutine = NULL; /* whatever lies there later is another one */
-        }
+    if (ended && left->own) {
+        forget(left->task); /* whatever lies there later is another one */
     }
     if (held->count != 0) {
         before = held->held[held->count - 1];

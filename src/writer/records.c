@@ -73,10 +73,23 @@ film_record_append(film_writer *writer, film_record_stream *records, uint8_t kin
     return true;
 }
 
+/* A new string; 0 when it could not be kept. */
+static uint32_t
+put_string(film_writer *writer, const char *text, size_t length)
+{
+    uint8_t *to = begin_record(writer, &writer->table, FILM_RECORD_STRING, length);
+
+    if (to == NULL) {
+        return 0;
+    }
+    memcpy(to, text, length);
+    commit_record(&writer->table, to + length);
+    return ++writer->string_count;
+}
+
 uint32_t
 film_writer_string(film_writer *writer, const char *text, size_t length)
 {
-    film_buffer body = {0};
     uint64_t hash;
     uint32_t id;
 
@@ -90,15 +103,37 @@ film_writer_string(film_writer *writer, const char *text, size_t length)
     if (film_intern_find(&writer->strings, hash, &id)) {
         return id;
     }
-    film_buffer_append(&body, text, length);
-    id = 0;
-    if (film_record_append(writer, &writer->table, FILM_RECORD_STRING, &body)) {
-        id = ++writer->string_count;
+    id = put_string(writer, text, length);
+    if (id != 0) {
         /* Not interned for want of memory: it is written again the next time. */
         film_intern_add(&writer->strings, hash, id);
     }
-    film_buffer_reset(&body);
     return id;
+}
+
+uint32_t
+film_writer_passing_name(film_writer *writer, const char *text, size_t length)
+{
+    film_recent *recent;
+    uint64_t hash;
+    uint32_t id;
+
+    if (length == 0) {
+        return 0;
+    }
+    if (length > STRING_LIMIT) {
+        length = STRING_LIMIT;
+    }
+    hash = film_hash(text, length);
+    if (film_intern_find(&writer->strings, hash, &id)) {
+        return id; /* one kept for good has no copies behind it */
+    }
+    recent = &writer->recent_names[hash % FILM_RECENT_NAMES];
+    if (recent->id == 0 || recent->hash != hash) {
+        id = put_string(writer, text, length);
+        *recent = (film_recent){.hash = hash, .id = id == 0 ? 0 : (uint64_t)id + 1};
+    }
+    return recent->id == 0 ? 0 : (uint32_t)(recent->id - 1);
 }
 
 /* What tells the same function in two runs: its file, name and line. */
@@ -190,6 +225,8 @@ film_writer_code(film_writer *writer, const film_code_record *code)
 {
     film_buffer body = {0};
     uint32_t id = UINT32_MAX;
+    film_recent *recent;
+    uint64_t hash;
 
     put_code(writer, &body, code, true);
     if (body.length > RECORD_LIMIT) {
@@ -197,9 +234,18 @@ film_writer_code(film_writer *writer, const film_code_record *code)
         film_buffer_clear(&body);
         put_code(writer, &body, code, false);
     }
+    /* What `exec` compiles again and again, or a module that is loaded anew. */
+    hash = film_hash(body.data, body.length);
+    recent = &writer->recent_codes[hash % FILM_RECENT_CODES];
+    if (recent->id != 0 && recent->hash == hash && !body.failed &&
+        !film_writer_stopped(writer)) {
+        film_buffer_reset(&body);
+        return (uint32_t)(recent->id - 1);
+    }
     keep_hash(writer, writer->code_count, stable_hash(writer, code));
     if (film_record_append(writer, &writer->table, FILM_RECORD_CODE, &body)) {
         id = writer->code_count++;
+        *recent = (film_recent){.hash = hash, .id = (uint64_t)id + 1};
     }
     film_buffer_reset(&body);
     return id;

@@ -133,7 +133,7 @@ film_writer_thread_begin(film_writer *writer, const char *name, uint64_t native_
     film_thread_stream *thread;
     film_window_start start;
     bool drains;
-    uint32_t name_id = film_writer_string(writer, name, strlen(name));
+    uint32_t name_id = film_writer_passing_name(writer, name, strlen(name));
     uint8_t body[2 * FILM_VARINT_MAX], *end;
 
     thread = film_alloc(sizeof(*thread));

@@ -74,8 +74,15 @@ film_writer_meta(film_writer *writer, const film_meta_pair *pairs, size_t count)
 uint32_t
 film_writer_string(film_writer *writer, const char *text, size_t length);
 
-/* Describes a code object and gives it the next id; committed before it returns.
- * UINT32_MAX when it could not be kept (stopped, no memory). */
+/* The same for the name of what comes and goes (a task, a thread), of which a program
+ * may have as many as it likes: only those of late are remembered, so that a text may
+ * have several ids. */
+uint32_t
+film_writer_passing_name(film_writer *writer, const char *text, size_t length);
+
+/* Describes a code object and gives it the next id, or the one that a code object of
+ * late has of which the same was told; committed before it returns. UINT32_MAX when it
+ * could not be kept (stopped, no memory). */
 uint32_t
 film_writer_code(film_writer *writer, const film_code_record *code);
 

@@ -108,6 +108,15 @@ struct film_source_request {
 #define FILM_CODE_BLOCK 1024u
 #define FILM_CODE_BLOCKS 4096u
 
+/* What was given an id lately, by hash: a place each, so that memory is bounded. What
+ * lost its place gets another id the next time. */
+#define FILM_RECENT_CODES 4096u
+#define FILM_RECENT_NAMES 64u
+typedef struct film_recent {
+    uint64_t hash;
+    uint64_t id; /* + 1; 0: none */
+} film_recent;
+
 /* A page of words that read zero in a forked child: word 0 marks the owner, the others
  * are threads' append limits. */
 #define FILM_LIMIT_WORDS 512u
@@ -146,6 +155,7 @@ struct film_writer {
     film_intern strings;
     film_intern source_files;
     uint32_t string_count, code_count;
+    film_recent recent_codes[FILM_RECENT_CODES], recent_names[FILM_RECENT_NAMES];
     bool ends_with_process; /* meta said ended = "exit" */
     film_buffer scratch, redacted;
     const film_redaction *redaction; /* borrowed; NULL: the built-in list */

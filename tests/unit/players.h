@@ -135,7 +135,7 @@ begin_player(player *played, recording *made, const char *name, uint64_t seed)
     played->thread = film_writer_thread_begin(made->writer, name, 1000 + seed);
     CHECK(played->thread != NULL);
     expect(played, FILM_KIND_THREAD_START)->text =
-        film_writer_string(made->writer, name, strlen(name));
+        film_writer_passing_name(made->writer, name, strlen(name));
 }
 
 static inline void
