@@ -28,17 +28,6 @@ film_writer_count_window_losses(film_writer *writer)
     return lost;
 }
 
-static bool
-has_more_windows(const film_log *log)
-{
-    for (size_t i = log->first_entry; i < log->entry_count; i++) {
-        if (log->entries[i].index.type == FILM_CHUNK_WINDOWS) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Moves the log down over the arena, piece by piece. A piece never overlaps what is
  * not moved yet, and moved_until follows each, so the file can be read all along. */
 static film_status
@@ -63,16 +52,18 @@ slide_down(film_writer *writer, uint8_t *bytes, size_t capacity)
 static void
 punch_windows(film_writer *writer)
 {
-    const film_log *log = &writer->log;
+    film_log *log = &writer->log;
+    film_chunk_header header;
 
     film_sink_punch(&writer->sink, FILM_SUPERBLOCK_BYTES, writer->block.arena_bytes);
-    for (size_t i = log->first_entry; i < log->entry_count; i++) {
-        const film_index_entry *entry = &log->entries[i].index;
-        if (entry->type == FILM_CHUNK_WINDOWS) {
+    for (uint64_t offset = 0; log->window_bytes != 0 && offset < writer->block.head &&
+                              film_log_read_header(log, offset, &header) == FILM_OK;
+         offset += film_chunk_span(&header)) {
+        if (header.type == FILM_CHUNK_WINDOWS) {
             uint64_t run;
-            uint64_t at = film_superblock_physical(&writer->block, entry->offset, &run);
+            uint64_t at = film_superblock_physical(&writer->block, offset, &run);
             film_sink_punch(&writer->sink, at + FILM_CHUNK_HEADER,
-                            entry->span - FILM_CHUNK_HEADER);
+                            film_chunk_span(&header) - FILM_CHUNK_HEADER);
         }
     }
 }
@@ -86,7 +77,7 @@ give_space_back(film_writer *writer)
     uint8_t *bytes = NULL;
 
     if (writer->block.ring_bytes == 0 && writer->block.head <= SLIDE_LIMIT &&
-        !has_more_windows(&writer->log)) {
+        writer->log.window_bytes == 0) {
         bytes = film_alloc(capacity);
     }
     if (bytes == NULL) {

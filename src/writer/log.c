@@ -99,12 +99,19 @@ raise_reuse_floor(film_log *log)
     }
 }
 
+/* A ring has to know what it may drop. Elsewhere the file itself tells where its chunks
+ * lie: a service that records for weeks, or has a thread for each request, would have
+ * many of them. */
 static film_status
 remember(film_log *log, const film_chunk_header *header, uint64_t offset)
 {
-    film_log_entry *entries = film_grow(log->entries, &log->entry_capacity,
-                                        log->entry_count + 1, sizeof(*entries));
+    film_log_entry *entries;
 
+    if (log->block->ring_bytes == 0) {
+        return FILM_OK;
+    }
+    entries = film_grow(log->entries, &log->entry_capacity, log->entry_count + 1,
+                        sizeof(*entries));
     if (entries == NULL) {
         return FILM_NO_MEMORY;
     }
@@ -115,7 +122,7 @@ remember(film_log *log, const film_chunk_header *header, uint64_t offset)
     if (header->type == FILM_CHUNK_SOURCE) {
         log->source_bytes += film_chunk_span(header);
     }
-    if (header->type == FILM_CHUNK_VALUE && log->block->ring_bytes != 0) {
+    if (header->type == FILM_CHUNK_VALUE) {
         log->value_bytes += film_chunk_span(header);
         raise_reuse_floor(log);
     }
@@ -149,7 +156,7 @@ commit(film_log *log, const film_chunk_header *header, film_buffer *body)
     if (status == FILM_OK) {
         status = set_head(log, offset + body->length);
     }
-    if (status != FILM_OK) {
+    if (status != FILM_OK && log->block->ring_bytes != 0) {
         log->entry_count--;
     }
     return status;
@@ -410,10 +417,10 @@ film_log_append_windows(film_log *log, uint64_t wanted, uint64_t *offset,
         status = write_logical(log, at, encoded, sizeof(encoded));
     }
     if (status == FILM_OK) {
-        status = remember(log, &header, at);
+        status = set_head(log, at + film_chunk_span(&header));
     }
     if (status == FILM_OK) {
-        status = set_head(log, at + film_chunk_span(&header));
+        log->window_bytes += film_chunk_span(&header);
     }
     pthread_mutex_unlock(&log->lock);
     *offset = first_page;
@@ -431,33 +438,57 @@ index_room(const film_log *log)
 }
 
 film_status
+film_log_read_header(film_log *log, uint64_t offset, film_chunk_header *header)
+{
+    uint8_t bytes[FILM_CHUNK_HEADER];
+
+    FILM_TRY(read_logical(log, offset, bytes, sizeof(bytes)));
+    /* It was written by us: nothing else is to be found there. */
+    return film_chunk_decode(header, bytes) == FILM_OK ? FILM_OK : FILM_IO;
+}
+
+/* An entry for each chunk from the log's beginning to its head. */
+static film_status
+put_entries(film_log *log, film_buffer *payload, uint32_t *count)
+{
+    uint64_t end = log->block->head;
+
+    for (uint64_t offset = log->block->tail; offset < end; (*count)++) {
+        film_chunk_header header;
+        film_index_entry entry;
+        uint8_t *to = film_buffer_reserve(payload, FILM_INDEX_ENTRY);
+
+        if (to == NULL) {
+            return FILM_NO_MEMORY;
+        }
+        FILM_TRY(film_log_read_header(log, offset, &header));
+        film_index_entry_of(&entry, &header, offset);
+        film_index_entry_encode(&entry, to);
+        payload->length += FILM_INDEX_ENTRY;
+        offset += entry.span;
+    }
+    return FILM_OK;
+}
+
+film_status
 film_log_append_index(film_log *log, uint64_t *offset)
 {
     film_chunk_parts parts = {.header = {.type = FILM_CHUNK_INDEX}};
     film_buffer payload = {0};
     film_status status;
-    size_t count;
-    uint8_t *to;
 
     /* Making space in a ring moves chunks: not once the index says where they are. */
     pthread_mutex_lock(&log->lock);
     status = make_space(log, index_room(log));
     pthread_mutex_unlock(&log->lock);
-    FILM_TRY(status);
-    count = log->entry_count - log->first_entry;
-    to = film_buffer_reserve(&payload, count * FILM_INDEX_ENTRY);
-    if (to == NULL) {
-        return FILM_NO_MEMORY;
+    if (status == FILM_OK) {
+        status = put_entries(log, &payload, &parts.header.count);
     }
-    for (size_t i = 0; i < count; i++) {
-        film_index_entry_encode(&log->entries[log->first_entry + i].index,
-                                to + i * FILM_INDEX_ENTRY);
+    if (status == FILM_OK) {
+        parts.payload = &payload;
+        status = film_log_append(log, &parts);
+        *offset = log->block->head - film_chunk_span(&parts.header);
     }
-    payload.length = count * FILM_INDEX_ENTRY;
-    parts.header.count = (uint32_t)count;
-    parts.payload = &payload;
-    status = film_log_append(log, &parts);
-    *offset = log->block->head - film_chunk_span(&parts.header);
     film_buffer_reset(&payload);
     return status;
 }

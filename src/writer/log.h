@@ -32,10 +32,12 @@ typedef struct film_log {
     pthread_mutex_t lock;
     film_packer *packer;     /* owned; under the lock */
     film_buffer body;        /* owned; under the lock */
+    /* Ring mode: what it holds. */
     film_log_entry *entries; /* owned; oldest first, from first_entry on */
     size_t first_entry, entry_count, entry_capacity;
     uint64_t source_bytes;  /* of SOURCE chunks that are kept */
-    uint64_t value_bytes;   /* ring mode: of VALUE chunks that are kept */
+    uint64_t value_bytes;   /* of VALUE chunks that are kept */
+    uint64_t window_bytes;  /* of WINDOWS chunks */
     _Atomic(uint64_t) head; /* logical end; for statistics readable without lock */
     uint64_t meta_number, source_number, totals_number;
     /* The lowest value id that rows not yet sealed may use; kept by the sealing side
@@ -68,6 +70,10 @@ film_log_append(film_log *log, film_chunk_parts *parts);
 FILM_NODISCARD film_status
 film_log_append_windows(film_log *log, uint64_t wanted, uint64_t *offset,
                         uint64_t *bytes);
+
+/* The header of the chunk at a logical offset. */
+FILM_NODISCARD film_status
+film_log_read_header(film_log *log, uint64_t offset, film_chunk_header *header);
 
 /* Appends the INDEX chunk of all that is there; *offset is where it lies. */
 FILM_NODISCARD film_status
