@@ -42,6 +42,27 @@ next_place(film_arena *arena, uint64_t *place)
     return FILM_OK;
 }
 
+/* Memory for a window that has a place in the file (`placed`) or does without. */
+static bool
+give_memory(film_arena *arena, film_window *window, bool placed)
+{
+    if (placed && arena->may_map) {
+        window->header = film_sink_map(arena->sink, window->offset, FILM_WINDOW_BYTES);
+        window->mapped = window->header != NULL;
+        arena->may_map = window->mapped;
+    }
+    if (window->header == NULL) {
+        window->header = film_alloc(FILM_WINDOW_BYTES);
+    }
+    if (window->header == NULL) {
+        return false;
+    }
+    /* Readers of the live file tell by it that a window has changed hands. */
+    atomic_store_explicit(&window->header->generation, window->generation,
+                          memory_order_relaxed);
+    return true;
+}
+
 static film_window *
 make_window(film_arena *arena, bool any)
 {
@@ -53,16 +74,8 @@ make_window(film_arena *arena, bool any)
         return NULL;
     }
     status = next_place(arena, &window->offset);
-    if (status == FILM_OK && arena->may_map) {
-        window->header = film_sink_map(arena->sink, window->offset, FILM_WINDOW_BYTES);
-        window->mapped = window->header != NULL;
-        arena->may_map = window->mapped;
-    }
-    if (window->header == NULL &&
-        (status == FILM_OK || (status == FILM_LIMIT && any))) {
-        window->header = film_alloc(FILM_WINDOW_BYTES);
-    }
-    if (window->header == NULL) {
+    if ((status != FILM_OK && (status != FILM_LIMIT || !any)) ||
+        !give_memory(arena, window, status == FILM_OK)) {
         if (status != FILM_OK) {
             arena->refusal = status;
         }
@@ -70,8 +83,77 @@ make_window(film_arena *arena, bool any)
         return NULL;
     }
     window->next_made = arena->made;
+    if (arena->made != NULL) {
+        arena->made->previous_made = window;
+    }
     arena->made = window;
     return window;
+}
+
+/* A place that has been used before gets blocks and memory again. */
+static film_window *
+revive_place(film_arena *arena)
+{
+    film_window *window = arena->places;
+
+    arena->refusal =
+        film_sink_reserve(arena->sink, window->offset, FILM_WINDOW_BYTES);
+    if (arena->refusal != FILM_OK) {
+        return NULL;
+    }
+    if (!give_memory(arena, window, true)) {
+        arena->refusal = FILM_NO_MEMORY;
+        return NULL;
+    }
+    arena->places = window->next;
+    return window;
+}
+
+static void
+release_memory(film_window *window)
+{
+    if (window->mapped) {
+        film_sink_unmap(window->header, FILM_WINDOW_BYTES);
+    }
+    else {
+        film_free(window->header);
+    }
+    window->header = NULL;
+    window->mapped = false;
+}
+
+/* Forgets a window that is heap memory alone. */
+static void
+unmake_window(film_arena *arena, film_window *window)
+{
+    if (window->previous_made != NULL) {
+        window->previous_made->next_made = window->next_made;
+    }
+    else {
+        arena->made = window->next_made;
+    }
+    if (window->next_made != NULL) {
+        window->next_made->previous_made = window->previous_made;
+    }
+    release_memory(window);
+    film_free(window);
+}
+
+/* There are enough spare ones: only its place is kept. Its header says already that
+ * nothing is in it, and a hole says the same. */
+static void
+shed_window(film_arena *arena, film_window *window)
+{
+    if (window->offset == 0) {
+        unmake_window(arena, window);
+        return;
+    }
+    window->generation =
+        atomic_load_explicit(&window->header->generation, memory_order_relaxed);
+    release_memory(window);
+    film_sink_punch(arena->sink, window->offset, FILM_WINDOW_BYTES);
+    window->next = arena->places;
+    arena->places = window;
 }
 
 film_window *
@@ -85,9 +167,10 @@ film_arena_take(film_arena *arena, uint32_t stream, const film_window_start *sta
     window = arena->free_list;
     if (window != NULL) {
         arena->free_list = window->next;
+        arena->free_count--;
     }
     else {
-        window = make_window(arena, any);
+        window = arena->places != NULL ? revive_place(arena) : make_window(arena, any);
     }
     if (window != NULL) {
         header = window->header;
@@ -129,8 +212,14 @@ film_arena_give(film_arena *arena, film_window *window)
             film_sink_write(arena->sink, window->offset, header, FILM_WINDOW_HEADER));
     }
     window->taken = false;
-    window->next = arena->free_list;
-    arena->free_list = window;
+    if (arena->free_count >= FILM_ARENA_SPARE) {
+        shed_window(arena, window);
+    }
+    else {
+        window->next = arena->free_list;
+        arena->free_list = window;
+        arena->free_count++;
+    }
     pthread_mutex_unlock(&arena->lock);
 }
 
@@ -177,12 +266,7 @@ film_arena_reset(film_arena *arena)
     while (arena->made != NULL) {
         film_window *window = arena->made;
         arena->made = window->next_made;
-        if (window->mapped) {
-            film_sink_unmap(window->header, FILM_WINDOW_BYTES);
-        }
-        else {
-            film_free(window->header);
-        }
+        release_memory(window);
         film_free(window);
     }
     if (arena->sink != NULL) {

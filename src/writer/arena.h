@@ -6,6 +6,9 @@
  * heap memory that film_arena_flush copies to their place in the file. A ring whose
  * arena is used up goes on with heap memory alone: that works, but does not survive a
  * crash.
+ * Windows that come back are used again; beyond FILM_ARENA_SPARE of them their memory
+ * and their blocks of the file are given back at once: a thousand threads that have
+ * ended leave places in the file, nothing else.
  * Threads: any; an own lock guards the free list.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_ARENA_H
@@ -22,11 +25,14 @@
 #include "writer/sink.h"
 
 #define FILM_ARENA_WINDOWS 32u
+#define FILM_ARENA_SPARE 32u
 
 typedef struct film_window film_window;
 struct film_window {
-    film_window_header *header; /* owned by the arena: mapping or heap */
+    film_window_header *header; /* owned by the arena: mapping or heap; NULL: a place
+                                   in the file without memory */
     uint64_t offset;            /* in the file; 0: heap only */
+    uint64_t generation;        /* while it has no memory: its header's */
     uint64_t end;               /* events or records when it was left, set then */
     uint64_t position;          /* bytes the sealing thread has taken */
     uint64_t flushed;           /* bytes film_arena_flush has written */
@@ -34,7 +40,7 @@ struct film_window {
     bool mapped;
     bool taken;
     film_window *next;      /* in a stream's queue, or in the free list */
-    film_window *next_made; /* all windows, for flush and release */
+    film_window *next_made, *previous_made; /* all windows, for flush and release */
 };
 
 typedef struct film_arena {
@@ -47,6 +53,8 @@ typedef struct film_arena {
     uint64_t piece_end;     /* end of the current piece of the file */
     uint64_t sequence;      /* of the next window handed out */
     film_window *free_list; /* owned */
+    size_t free_count;      /* in it */
+    film_window *places;    /* owned; free too, without memory */
     film_window *made;      /* owned; all windows */
 } film_arena;
 
