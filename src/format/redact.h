@@ -6,16 +6,24 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buffer.h"
 
 /* What stands in a recording for a value that was taken out. */
 #define FILM_REDACTED "[redacted]"
 
+/* How words begin: by their first byte, which second bytes there are (bit: the byte's
+ * lowest five bits; all: of a word of one byte). */
+typedef struct film_word_starts {
+    uint32_t seconds[256];
+} film_word_starts;
+
 /* What counts as secret. Valid when zeroed: the built-in list and nothing else. */
 typedef struct film_redaction {
     char **words; /* owned, as are the words: these count too */
     size_t word_count;
+    film_word_starts starts; /* of the words */
     bool without_list; /* the built-in list, and passwords in URLs, do not count */
 } film_redaction;
 

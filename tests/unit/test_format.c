@@ -206,6 +206,43 @@ TEST(secrets_are_taken_out_of_texts)
     CHECK(!film_redact_is_secret_name(NULL, "loss", 4));
 }
 
+/* The words of docs/values.md, wherever they lie in a name. */
+TEST(every_word_of_the_deny_list_is_found_everywhere)
+{
+    static const char *const words[] = {
+        "password",   "passwd",     "passphrase",    "secret",     "token",
+        "api_key",    "apikey",     "authorization", "credential", "private_key",
+        "privatekey", "access_key", "accesskey",     "auth_key",   "session_id",
+        "sessionid",  "cookie",     "bearer",        "pwd",
+    };
+    char name[64];
+
+    for (size_t word = 0; word < sizeof(words) / sizeof(words[0]); word++) {
+        size_t length = strlen(words[word]);
+
+        for (size_t at = 0; at + length <= sizeof(name); at++) {
+            memset(name, "xpsatcb_"[at % 8], sizeof(name));
+            memcpy(name + at, words[word], length);
+            CHECK(film_redact_is_secret_name(NULL, name, sizeof(name)));
+            CHECK(film_redact_is_secret_name(NULL, name, at + length));
+            name[at + length - 1] = '.';
+            CHECK(!film_redact_is_secret_name(NULL, name, sizeof(name)));
+        }
+    }
+}
+
+TEST(words_of_one_letter_are_found)
+{
+    film_redaction redaction = {.without_list = true};
+
+    CHECK(film_redaction_add(&redaction, "Q"));
+    CHECK(film_redact_is_secret_name(&redaction, "q", 1));
+    CHECK(film_redact_is_secret_name(&redaction, "seq", 3));
+    CHECK(film_redact_is_secret_name(&redaction, "sEQ2", 4));
+    CHECK(!film_redact_is_secret_name(&redaction, "set", 3));
+    film_redaction_reset(&redaction);
+}
+
 TEST(the_deny_list_is_extended)
 {
     film_redaction redaction = {0};
@@ -320,6 +357,8 @@ main(int argc, char **argv)
         TEST_ENTRY(chunk_headers_are_checked),
         TEST_ENTRY(time_never_jumps_and_stays_near_the_clock),
         TEST_ENTRY(secrets_are_taken_out_of_texts),
+        TEST_ENTRY(every_word_of_the_deny_list_is_found_everywhere),
+        TEST_ENTRY(words_of_one_letter_are_found),
         TEST_ENTRY(the_deny_list_is_extended),
         TEST_ENTRY(the_deny_list_is_turned_off),
         TEST_ENTRY(a_word_without_memory_is_told),
