@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from conftest import ROOT, dump_events, run_program, run_python
+from conftest import PACKAGE, ROOT, dump_events, run_program, run_python
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -141,6 +141,47 @@ def test_a_program_recorded_already(tests):
 
 
 def test_pytest_finds_the_plugin_by_itself():
+    assert list(entry_points().values()) == ["filmstrip.pytest_plugin"]
+
+
+def entry_points():
     with open(ROOT / "pyproject.toml", "rb") as file:
-        project = tomllib.load(file)["project"]
-    assert project["entry-points"]["pytest11"]["filmstrip"] == "filmstrip.pytest_plugin"
+        return tomllib.load(file)["project"]["entry-points"]["pytest11"]
+
+
+@pytest.fixture
+def strict(runner):
+    """A project whose warnings are errors, and a filmstrip that pytest finds as it
+    finds one that pip installed: through what the distribution says of itself."""
+    runner.write("[pytest]\nfilterwarnings = error\n", "pytest.ini")
+    runner.write("def test_one():\n    assert 1 == 1\n", "test_one.py")
+    site = runner.folder / "site"
+    lines = ["[pytest11]", *(f"{name} = {m}" for name, m in entry_points().items())]
+    runner.write("\n".join(lines), "site/filmstrip-0.dist-info/entry_points.txt")
+    runner.write("Name: filmstrip\nVersion: 0\n", "site/filmstrip-0.dist-info/METADATA")
+    runner.write(
+        "filmstrip/__init__.py,,\nfilmstrip/pytest_plugin.py,,\n",
+        "site/filmstrip-0.dist-info/RECORD",
+    )
+    (site / "filmstrip").symlink_to(PACKAGE)
+    return runner, str(site)
+
+
+@pytest.mark.parametrize("flags", [(), ("-OO",), ("-X", "dev")])
+@pytest.mark.parametrize("recorded", [False, True])
+@pytest.mark.parametrize(
+    "options", [(), ("--film",), ("-p", "filmstrip.pytest_plugin")]
+)
+def test_no_warning_of_an_import_too_early(strict, flags, recorded, options):
+    runner, site = strict
+    if flags == ("-OO",):  # pytest's own warning: there are no asserts left
+        options = (*options, "-W", "ignore:assertions not in test modules")
+    result = run_python(
+        [*flags, "-m", "pytest", "-p", "no:cacheprovider", *options],
+        runner.folder,
+        env={"PYTHONPATH": site, "FILMSTRIP": "1" if recorded else None},
+    )
+    assert (result.rc, result.stderr) == (0, ""), result.stdout + result.stderr
+    assert " 1 passed in " in result.stdout  # "1 passed, 1 warning in" where one was given
+    assert "filmstrip-0" in result.stdout  # among the plugins that pytest found
+    assert len(list(runner.folder.glob("*.film"))) == recorded
