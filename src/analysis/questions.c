@@ -18,8 +18,8 @@
 uint32_t
 film_timeline_string_id(const film_timeline *timeline, const char *name, size_t length)
 {
-    /* Names of tasks and threads may have several ids, and a name that is written to may
-     * be among them: its own is the last. */
+    /* Names of tasks and threads may have several ids, and a name that is written to
+     * may be among them: its own is the last. */
     for (size_t i = film_reader_string_count(timeline->reader); i > 1; i--) {
         if (film_text_is(film_reader_string(timeline->reader, (uint32_t)(i - 1)), name,
                          length)) {

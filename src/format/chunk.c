@@ -47,9 +47,10 @@ within_bounds(const film_chunk_header *header)
     return header->summary_bytes <= FILM_CHUNK_MAX_SUMMARY &&
            header->keyframe_stored <= FILM_CHUNK_MAX_RAW &&
            header->keyframe_raw <= FILM_CHUNK_MAX_RAW &&
-           header->payload_stored <= FILM_CHUNK_MAX_RAW &&
+           (header->payload_stored <= FILM_CHUNK_MAX_RAW ||
+            header->type == FILM_CHUNK_WINDOWS) &&
            (header->payload_raw <= FILM_CHUNK_MAX_RAW ||
-            header->type == FILM_CHUNK_INDEX);
+            header->type == FILM_CHUNK_INDEX || header->type == FILM_CHUNK_WINDOWS);
 }
 
 film_status

@@ -353,6 +353,7 @@ film_directory_load(film_directory *directory, film_loader *loader,
     const film_file *file = loader->file;
     film_status status;
 
+    loader->listed = file->block;
     while (directory->count > 0 &&
            directory->chunks[directory->count - 1].type == FILM_CHUNK_UNREADABLE) {
         directory->end = directory->chunks[--directory->count].offset;

@@ -62,9 +62,6 @@ check_sums(film_loader *loader)
     const uint8_t *summary = loader->stored.data + FILM_CHUNK_HEADER;
     const uint8_t *packed = summary + header->summary_bytes;
 
-    if (header->type == FILM_CHUNK_WINDOWS) {
-        return FILM_OK; /* its content is written to all the time */
-    }
     if (film_hash(summary, header->summary_bytes) != header->summary_hash) {
         return fail(loader, FILM_CORRUPT, "the checksum of its summary does not match");
     }
@@ -87,6 +84,29 @@ missing_padding(const film_file *file, const film_chunk_info *info)
                : 0;
 }
 
+/* Of windows only the header is of use: they may be large. */
+static film_status
+load_windows(film_loader *loader, const film_chunk_info *info)
+{
+    film_buffer *stored = &loader->stored;
+    film_chunk_header *header = &loader->header;
+
+    film_buffer_clear(stored);
+    if (film_buffer_reserve(stored, FILM_CHUNK_HEADER) == NULL) {
+        return FILM_NO_MEMORY;
+    }
+    FILM_TRY(
+        film_file_read(loader->file, info->offset, stored->data, FILM_CHUNK_HEADER));
+    stored->length = FILM_CHUNK_HEADER;
+    if (film_chunk_decode(header, stored->data) != FILM_OK ||
+        header->summary_bytes != 0 || header->keyframe_stored != 0) {
+        return fail(loader, FILM_CORRUPT, "its header is not readable");
+    }
+    return matches(header, info)
+               ? FILM_OK
+               : fail(loader, FILM_CORRUPT, "its header contradicts the index");
+}
+
 static film_status
 load_once(film_loader *loader, const film_chunk_info *info)
 {
@@ -94,6 +114,9 @@ load_once(film_loader *loader, const film_chunk_info *info)
     size_t missing = missing_padding(loader->file, info);
     film_status status;
 
+    if (info->type == FILM_CHUNK_WINDOWS) {
+        return load_windows(loader, info);
+    }
     film_buffer_clear(stored);
     if (info->stored_bytes < FILM_CHUNK_HEADER || info->stored_bytes > GREATEST_CHUNK) {
         return fail(loader, FILM_CORRUPT, "its header is not readable");
@@ -122,10 +145,47 @@ load_once(film_loader *loader, const film_chunk_info *info)
     return check_sums(loader);
 }
 
+static bool
+same_layout(const film_superblock *a, const film_superblock *b)
+{
+    return a->moved_until == b->moved_until &&
+           a->layout_generation == b->layout_generation;
+}
+
+/* A recording that was closed after its directory was read may have left windows out:
+ * then its chunks lie elsewhere. Gives where this one is now; false: nowhere. */
+static bool
+find_again(const film_loader *loader, film_chunk_info *info)
+{
+    const film_file *file = loader->file;
+    uint64_t offset = 0;
+
+    if (same_layout(&loader->listed, &file->block) || file->block.ring_bytes != 0) {
+        return false;
+    }
+    while (offset < file->block.head) {
+        uint8_t bytes[FILM_CHUNK_HEADER];
+        film_chunk_header header;
+
+        if (film_file_read(file, offset, bytes, sizeof(bytes)) != FILM_OK ||
+            film_chunk_decode(&header, bytes) != FILM_OK) {
+            return false;
+        }
+        if (matches(&header, info)) {
+            bool moved = info->offset != offset;
+            info->offset = offset;
+            return moved;
+        }
+        offset += film_chunk_span(&header);
+    }
+    return false;
+}
+
 film_status
-film_loader_load(film_loader *loader, const film_chunk_info *info)
+film_loader_load(film_loader *loader, const film_chunk_info *wanted)
 {
     film_status status = FILM_OK;
+    film_chunk_info copy = *wanted, *info = &copy;
 
     loader->overwritten = false;
     loader->why = "";
@@ -143,8 +203,7 @@ film_loader_load(film_loader *loader, const film_chunk_info *info)
             loader->overwritten = true;
             return fail(loader, status, "ring mode has overwritten it meanwhile");
         }
-        if (before.moved_until == loader->file->block.moved_until &&
-            before.layout_generation == loader->file->block.layout_generation) {
+        if (!find_again(loader, info) && same_layout(&before, &loader->file->block)) {
             return status;
         }
     }

@@ -20,6 +20,7 @@ typedef struct film_loader {
     film_unpacker *unpacker;  /* owned */
     film_buffer stored;       /* the chunk as it lies in the file */
     film_chunk_header header; /* of that chunk */
+    film_superblock listed;   /* as it was when the directory was read */
     const char *why;          /* ends a sentence about the last failure; never NULL */
     bool overwritten;         /* the last failure was ring mode going on, no damage */
 } film_loader;

@@ -363,7 +363,8 @@ film_reader_close(film_reader *reader)
 film_status
 film_reader_refresh(film_reader *reader, film_error *error)
 {
-    film_superblock before = reader->file.block;
+    /* Not file.block: a chunk that was not where it had been has made us look since. */
+    film_superblock before = reader->loader.listed;
     film_status status;
 
     FILM_TRY(film_file_look(&reader->file, error));

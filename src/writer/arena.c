@@ -96,8 +96,7 @@ revive_place(film_arena *arena)
 {
     film_window *window = arena->places;
 
-    arena->refusal =
-        film_sink_reserve(arena->sink, window->offset, FILM_WINDOW_BYTES);
+    arena->refusal = film_sink_reserve(arena->sink, window->offset, FILM_WINDOW_BYTES);
     if (arena->refusal != FILM_OK) {
         return NULL;
     }

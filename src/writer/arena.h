@@ -39,7 +39,7 @@ struct film_window {
     uint64_t value_floor;       /* the lowest value id its rows may refer to */
     bool mapped;
     bool taken;
-    film_window *next;      /* in a stream's queue, or in the free list */
+    film_window *next; /* in a stream's queue, or in the free list */
     film_window *next_made, *previous_made; /* all windows, for flush and release */
 };
 

@@ -7,10 +7,6 @@
 #include "writer/exit_note.h"
 #include "writer/writer_state.h"
 
-/* Logs up to this size slide down over the arena, so that the file has no hole in it;
- * for larger ones the hole is a small part, and copying would delay the exit. */
-#define SLIDE_LIMIT (32u << 20)
-
 #define CLOSED_WHOLE 1u
 #define CLOSED_WITH_WINDOWS 2u /* stopped early: windows still hold rows */
 
@@ -28,80 +24,36 @@ film_writer_count_window_losses(film_writer *writer)
     return lost;
 }
 
-/* Moves the log down over the arena, piece by piece. A piece never overlaps what is
- * not moved yet, and moved_until follows each, so the file can be read all along. */
 static film_status
-slide_down(film_writer *writer, uint8_t *bytes, size_t capacity)
+tell_new_layout(film_writer *writer)
 {
-    film_superblock *block = &writer->block;
-    uint64_t end = block->head;
-
-    while (block->moved_until < end) {
-        uint64_t left = end - block->moved_until;
-        size_t piece = left < capacity ? (size_t)left : capacity;
-        uint64_t to = FILM_SUPERBLOCK_BYTES + block->moved_until;
-        FILM_TRY(film_sink_read(&writer->sink, to + block->arena_bytes, bytes, piece));
-        FILM_TRY(film_sink_write(&writer->sink, to, bytes, piece));
-        block->moved_until += piece;
-        FILM_TRY(film_sink_write_field(&writer->sink, FILM_FIELD_MOVED_UNTIL,
-                                       block->moved_until));
-    }
-    return film_sink_truncate(&writer->sink, FILM_SUPERBLOCK_BYTES + end);
-}
-
-static void
-punch_windows(film_writer *writer)
-{
-    film_log *log = &writer->log;
-    film_chunk_header header;
-
-    film_sink_punch(&writer->sink, FILM_SUPERBLOCK_BYTES, writer->block.arena_bytes);
-    for (uint64_t offset = 0; log->window_bytes != 0 && offset < writer->block.head &&
-                              film_log_read_header(log, offset, &header) == FILM_OK;
-         offset += film_chunk_span(&header)) {
-        if (header.type == FILM_CHUNK_WINDOWS) {
-            uint64_t run;
-            uint64_t at = film_superblock_physical(&writer->block, offset, &run);
-            film_sink_punch(&writer->sink, at + FILM_CHUNK_HEADER,
-                            film_chunk_span(&header) - FILM_CHUNK_HEADER);
-        }
-    }
-}
-
-static film_status
-give_space_back(film_writer *writer)
-{
-    /* A piece as large as the arena would do; a quarter keeps memory low. */
-    size_t capacity = (size_t)writer->block.arena_bytes / 4;
-    film_status status = FILM_OK;
-    uint8_t *bytes = NULL;
-
-    if (writer->block.ring_bytes == 0 && writer->block.head <= SLIDE_LIMIT &&
-        writer->log.window_bytes == 0) {
-        bytes = film_alloc(capacity);
-    }
-    if (bytes == NULL) {
-        punch_windows(writer);
-    }
-    else {
-        status = slide_down(writer, bytes, capacity);
-    }
-    film_free(bytes);
-    return status;
+    return film_sink_write_field(&writer->sink, FILM_FIELD_LAYOUT_GENERATION,
+                                 ++writer->block.layout_generation);
 }
 
 static film_status
 write_ending(film_writer *writer)
 {
-    film_superblock *block = &writer->block;
     uint64_t index;
 
     FILM_TRY(film_log_append_index(&writer->log, &index));
     FILM_TRY(film_sink_write_field(&writer->sink, FILM_FIELD_INDEX_OFFSET, index + 1));
-    block->layout_generation++;
-    FILM_TRY(film_sink_write_field(&writer->sink, FILM_FIELD_LAYOUT_GENERATION,
-                                   block->layout_generation));
+    FILM_TRY(tell_new_layout(writer));
     return film_sink_write_field(&writer->sink, FILM_FIELD_CLOSED, CLOSED_WHOLE);
+}
+
+/* Everything is in chunks: nobody needs to look for windows where the log is going to
+ * be. */
+static film_status
+compact(film_writer *writer)
+{
+    if (!film_space_is_to_be_compacted(writer)) {
+        return FILM_OK;
+    }
+    FILM_TRY(film_sink_write_field(&writer->sink, FILM_FIELD_CLOSED, CLOSED_WHOLE));
+    FILM_TRY(tell_new_layout(writer));
+    film_space_compact(writer);
+    return FILM_OK;
 }
 
 /* Events in windows that have no place in the file: they end with this process. */
@@ -164,10 +116,13 @@ film_writer_close(film_writer *writer, const film_meta_pair *pairs, size_t count
         film_sink_write_field(&writer->sink, FILM_FIELD_DURATION_NS,
                               film_timescale_ns(&writer->block.timescale, raw)));
     if (!film_writer_stopped(writer)) {
-        status = write_ending(writer);
+        status = compact(writer);
         if (status == FILM_OK) {
-            /* Should this fail half way, the file is whole, only larger. */
-            FILM_IGNORE(give_space_back(writer));
+            status = write_ending(writer);
+        }
+        if (status == FILM_OK || writer->block.moved_until != 0) {
+            film_space_give_back(writer);
+            status = FILM_OK; /* whole, if without an index */
         }
         else {
             film_writer_stop(writer, status);

@@ -129,8 +129,8 @@ remember(film_log *log, const film_chunk_header *header, uint64_t offset)
     return FILM_OK;
 }
 
-static film_status
-set_head(film_log *log, uint64_t head)
+film_status
+film_log_set_head(film_log *log, uint64_t head)
 {
     FILM_TRY(film_sink_write_field(log->sink, FILM_FIELD_HEAD, head));
     log->block->head = head;
@@ -154,7 +154,7 @@ commit(film_log *log, const film_chunk_header *header, film_buffer *body)
         status = write_logical(log, offset, body->data, FILM_CHUNK_HEADER);
     }
     if (status == FILM_OK) {
-        status = set_head(log, offset + body->length);
+        status = film_log_set_head(log, offset + body->length);
     }
     if (status != FILM_OK && log->block->ring_bytes != 0) {
         log->entry_count--;
@@ -235,7 +235,7 @@ copy_forward(film_log *log, const film_log_entry *old)
         status = write_logical(log, offset, bytes, span);
     }
     if (status == FILM_OK) {
-        status = set_head(log, offset + span);
+        status = film_log_set_head(log, offset + span);
     }
     if (status == FILM_OK) {
         entries[log->entry_count++].index.offset = offset;
@@ -417,7 +417,7 @@ film_log_append_windows(film_log *log, uint64_t wanted, uint64_t *offset,
         status = write_logical(log, at, encoded, sizeof(encoded));
     }
     if (status == FILM_OK) {
-        status = set_head(log, at + film_chunk_span(&header));
+        status = film_log_set_head(log, at + film_chunk_span(&header));
     }
     if (status == FILM_OK) {
         log->window_bytes += film_chunk_span(&header);

@@ -30,8 +30,8 @@ typedef struct film_log {
     film_sink *sink;        /* borrowed from the writer */
     film_superblock *block; /* borrowed from the writer */
     pthread_mutex_t lock;
-    film_packer *packer;     /* owned; under the lock */
-    film_buffer body;        /* owned; under the lock */
+    film_packer *packer; /* owned; under the lock */
+    film_buffer body;    /* owned; under the lock */
     /* Ring mode: what it holds. */
     film_log_entry *entries; /* owned; oldest first, from first_entry on */
     size_t first_entry, entry_count, entry_capacity;
@@ -70,6 +70,10 @@ film_log_append(film_log *log, film_chunk_parts *parts);
 FILM_NODISCARD film_status
 film_log_append_windows(film_log *log, uint64_t wanted, uint64_t *offset,
                         uint64_t *bytes);
+
+/* The log ends there. */
+FILM_NODISCARD film_status
+film_log_set_head(film_log *log, uint64_t head);
 
 /* The header of the chunk at a logical offset. */
 FILM_NODISCARD film_status

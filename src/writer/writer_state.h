@@ -311,6 +311,19 @@ film_record_append(film_writer *writer, film_record_stream *stream, uint8_t kind
 void
 film_writer_free(film_writer *writer);
 
+/* space.c: leaves the WINDOWS chunks out of the log, where that is worth it: what comes
+ * then is the index. The file must say that it is closed: its windows are not looked at
+ * any more. */
+bool
+film_space_is_to_be_compacted(const film_writer *writer);
+
+void
+film_space_compact(film_writer *writer);
+
+/* space.c: the space of the arena, when the index is written. */
+void
+film_space_give_back(film_writer *writer);
+
 /* close.c: the sum of what windows counted as lost. Lock held. */
 uint64_t
 film_writer_count_window_losses(film_writer *writer);
