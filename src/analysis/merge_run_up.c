@@ -127,8 +127,8 @@ collect(const film_recordings *set, uint64_t end_ns, stretches *to, bool *whole)
         size_t chunks = film_reader_chunk_count(recording->reader);
 
         for (size_t k = 0; k < threads; k++) {
-            *whole = *whole &&
-                     film_reader_thread(recording->reader, k)->first_event == 0;
+            *whole =
+                *whole && film_reader_thread(recording->reader, k)->first_event == 0;
         }
         for (size_t k = 0; k < chunks; k++) {
             const film_chunk_info *chunk = film_reader_chunk(recording->reader, k);

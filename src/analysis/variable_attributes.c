@@ -36,8 +36,7 @@ module_hash(film_variables *variables, uint64_t id, uint32_t type)
         record.form != FILM_OBJECT_NAMED) {
         return 0;
     }
-    name =
-        film_reader_string(variables->reader, film_input_varint32(&record.rest));
+    name = film_reader_string(variables->reader, film_input_varint32(&record.rest));
     return film_hash(name.data, name.length);
 }
 

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "reader/reader_state.h"
-
-#define NOTED_LEVELS 3u /* of containers in a record: more have no names */
+#include "reader/render.h"
 
 static void
 keep_place(film_variables *variables, uint64_t serial, uint64_t owner,
@@ -41,9 +40,13 @@ note_item(film_variables *variables, const place *at, const film_told *item,
           unsigned levels)
 {
     uint64_t serial = film_serial_of(variables, &item->token);
+    film_object_head head;
 
-    if (serial == 0) {
-        return;
+    if (serial == 0 ||
+        (film_record_of(&item->token) != 0 &&
+         film_object_head_of(variables->reader, item->token.value, &head) &&
+         head.is_fixed)) {
+        return; /* nothing, or nothing that is ever written to */
     }
     if (at->name != 0) {
         film_note_holder(variables, serial, at->record, at->name);
@@ -57,42 +60,26 @@ note_item(film_variables *variables, const place *at, const film_told *item,
     }
 }
 
-/* True when an item may be an object: most containers hold scalars only. */
-static bool
-may_hold_objects(const film_value_record *record)
-{
-    film_input input = record->rest;
-    uint64_t count = record->form == FILM_OBJECT_MAPPING    ? 2 * record->count
-                     : record->form == FILM_OBJECT_SEQUENCE ? record->count
-                                                            : 0;
-
-    if (record->form == FILM_OBJECT_ATTRIBUTES) {
-        return record->count > 0;
-    }
-    for (; count > 0 && !input.failed; count--) {
-        film_token_kind kind = film_token_decode(&input).kind;
-
-        if (kind == FILM_TOKEN_VALUE || kind == FILM_TOKEN_OBJECT ||
-            kind == FILM_TOKEN_CYCLE) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void
 note_items(film_variables *variables, uint64_t id, unsigned levels)
 {
     film_value_record record;
-    film_buffer tokens = {0}; /* looking at others reads over this one */
+    film_buffer *tokens = &variables->within[levels - 1];
     film_input input;
 
     if (film_reader_record(variables->reader, id, &record, NULL) != FILM_OK ||
-        !may_hold_objects(&record)) {
+        (record.form != FILM_OBJECT_MAPPING && record.form != FILM_OBJECT_SEQUENCE &&
+         record.form != FILM_OBJECT_ATTRIBUTES)) {
         return;
     }
-    film_buffer_append(&tokens, record.rest.at, film_input_left(&record.rest));
-    input = film_input_of(tokens.data, tokens.length);
+    /* Copied: looking at others reads over this one. */
+    film_buffer_clear(tokens);
+    film_buffer_append(tokens, record.rest.at, film_input_left(&record.rest));
+    if (tokens->failed) {
+        film_buffer_reset(tokens);
+        return;
+    }
+    input = film_input_of(tokens->data, tokens->length);
     for (uint64_t index = 0; index < record.count && !input.failed; index++) {
         uint8_t number[FILM_TOKEN_MAX];
         place at = {.owner = record.serial, .record = id + 1, .key = {.bytes = number}};
@@ -104,23 +91,23 @@ note_items(film_variables *variables, uint64_t id, unsigned levels)
         else if (record.form == FILM_OBJECT_ATTRIBUTES) {
             at.name = film_input_varint32(&input);
         }
-        else {
+        item = film_told_next(&input);
+        if (film_record_of(&item.token) == 0 && item.token.kind != FILM_TOKEN_CYCLE) {
+            continue; /* most containers hold scalars only */
+        }
+        if (record.form == FILM_OBJECT_SEQUENCE) {
             at.key.length =
                 (size_t)(film_token_put_int(number, (int64_t)index) - number);
         }
-        item = film_told_next(&input);
-        if (item.length != 0) {
-            note_item(variables, &at, &item, levels);
-        }
+        note_item(variables, &at, &item, levels);
     }
-    film_buffer_reset(&tokens);
 }
 
 void
 film_within_note(film_variables *variables, const film_told *value)
 {
     if (value->token.kind == FILM_TOKEN_VALUE) {
-        note_items(variables, value->token.value, NOTED_LEVELS);
+        note_items(variables, value->token.value, FILM_NOTED_LEVELS);
     }
 }
 

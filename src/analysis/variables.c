@@ -39,6 +39,9 @@ film_variables_free(film_variables *variables)
         film_recent_reset(&variables->table);
         film_buffer_reset(&variables->items);
         film_buffer_reset(&variables->name);
+        for (unsigned i = 0; i < FILM_NOTED_LEVELS; i++) {
+            film_buffer_reset(&variables->within[i]);
+        }
         film_free(variables);
     }
 }

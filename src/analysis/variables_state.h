@@ -7,6 +7,7 @@
 #include "analysis/variables.h"
 
 #define FILM_KEY_TEXT 200u
+#define FILM_NOTED_LEVELS 3u /* of containers in a record: more have no names */
 
 /* What an entry is about; with two numbers it makes the key. */
 typedef enum film_subject {
@@ -28,7 +29,8 @@ struct film_variables {
     film_recent table;
     film_buffer items; /* of the record that a key is looked for in */
     film_buffer name;  /* of what is not shown */
-    bool from_start;   /* the walk has begun where the recording does */
+    film_buffer within[FILM_NOTED_LEVELS]; /* records whose items are being noted */
+    bool from_start; /* the walk has begun where the recording does */
 };
 
 /* One token of an event: its bytes and what they say. */

@@ -182,9 +182,9 @@ find_attribute(film_objwatch *view, film_seen_object *owner, uint32_t name)
         return variable;
     }
     variable = film_scope_find(&view->state, scope, name, true);
-    if (variable != NULL && (owner->form == FILM_OBJECT_NAMED ||
-                             (owner->form == FILM_OBJECT_ATTRIBUTES &&
-                              (owner->flags & FILM_VALUE_CUT) != 0))) {
+    if (variable != NULL &&
+        (owner->form == FILM_OBJECT_NAMED || (owner->form == FILM_OBJECT_ATTRIBUTES &&
+                                              (owner->flags & FILM_VALUE_CUT) != 0))) {
         variable->now = (film_held){.length = 1, .bytes = {FILM_TOKEN_UNBOUND}};
     }
     return variable;

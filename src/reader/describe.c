@@ -25,6 +25,28 @@ film_short_name(film_text type)
     return type;
 }
 
+/* True for a tuple or frozenset that holds no objects: it stays what it is. */
+static bool
+is_fixed(film_reader *reader, const film_value_record *record)
+{
+    film_input input = record->rest;
+    film_text type = film_tables_string(&reader->tables, record->type);
+
+    if (record->form != FILM_OBJECT_SEQUENCE ||
+        (!film_text_is(type, "tuple", 5) && !film_text_is(type, "frozenset", 9))) {
+        return false;
+    }
+    for (uint64_t i = 0; i < record->count && !input.failed; i++) {
+        film_token_kind kind = film_token_decode(&input).kind;
+
+        if (kind == FILM_TOKEN_VALUE || kind == FILM_TOKEN_OBJECT ||
+            kind == FILM_TOKEN_CYCLE) {
+            return false;
+        }
+    }
+    return !input.failed;
+}
+
 bool
 film_object_head_of(film_reader *reader, uint64_t id, film_object_head *head)
 {
@@ -38,6 +60,7 @@ film_object_head_of(film_reader *reader, uint64_t id, film_object_head *head)
         }
         known->id = id + 1;
         known->serial = record.serial;
+        known->is_fixed = is_fixed(reader, &record);
         known->type = record.type;
         known->is_plain = record.form != FILM_OBJECT_ARRAY &&
                           record.form != FILM_OBJECT_NAMED &&

@@ -31,7 +31,7 @@ typedef struct film_literals {
 } film_literals;
 
 /* Unpacked VALUE chunks, and how many bytes of them are kept at most but for one. */
-#define FILM_VALUE_CHUNKS 64u
+#define FILM_VALUE_CHUNKS 250u
 #define FILM_VALUE_CACHE_BYTES ((size_t)64 << 20)
 
 typedef struct film_value_index {
@@ -50,7 +50,7 @@ typedef struct film_value_chunk {
 
 /* What objects were, by the id of their record: programs name few objects often, and
  * the records lie far back. */
-#define FILM_OBJECT_HEADS 4096u
+#define FILM_OBJECT_HEADS 65536u
 
 typedef struct film_object_head {
     uint64_t id; /* + 1; 0: free */
@@ -58,6 +58,7 @@ typedef struct film_object_head {
     uint32_t type;
     bool is_plain;       /* its text is <Name #serial> */
     bool has_attributes; /* the record tells them */
+    bool is_fixed;       /* a tuple or frozenset without objects in it */
 } film_object_head;
 
 static inline bool
@@ -81,6 +82,7 @@ struct film_reader {
     uint8_t *value_places; /* owned; for each of them: index in value_chunks + 1 */
     film_value_chunk *value_chunk;   /* borrowed; the one used last, or NULL */
     size_t value_bytes;              /* of all unpacked ones */
+    uint64_t values_unpacked;        /* counts them, for tests */
     film_value_index *value_windows; /* owned; one a window of values, NULL: not made */
     size_t value_window_count;
     uint32_t *sources; /* owned; SOURCE chunks in the directory */

@@ -218,24 +218,41 @@ index_records(film_value_index *index, const uint8_t *bytes, size_t length)
     return FILM_OK;
 }
 
-/* A free place for an unpacked chunk, or that of the one least recently used. Huge
- * chunks, which only a hostile file has, are not kept beside one another. */
+/* The unpacked chunk that was not used for longest; NULL: there is none. */
 static film_value_chunk *
-free_place(film_reader *reader)
+least_recent(film_reader *reader)
 {
-    film_value_chunk *oldest = &reader->value_chunks[0];
+    film_value_chunk *oldest = NULL;
 
     for (size_t i = 0; i < FILM_VALUE_CHUNKS; i++) {
         film_value_chunk *other = &reader->value_chunks[i];
-        if (reader->value_bytes > FILM_VALUE_CACHE_BYTES) {
-            forget_chunk(reader, other);
-        }
-        if (other->used < oldest->used) {
+        if (other->place != 0 && (oldest == NULL || other->used < oldest->used)) {
             oldest = other;
         }
     }
-    forget_chunk(reader, oldest);
     return oldest;
+}
+
+/* A place for another unpacked chunk; those not used for longest make room. */
+static film_value_chunk *
+free_place(film_reader *reader)
+{
+    film_value_chunk *place = NULL, *oldest;
+
+    while (reader->value_bytes > FILM_VALUE_CACHE_BYTES &&
+           (oldest = least_recent(reader)) != NULL) {
+        forget_chunk(reader, oldest);
+    }
+    for (size_t i = 0; place == NULL && i < FILM_VALUE_CHUNKS; i++) {
+        if (reader->value_chunks[i].place == 0) {
+            place = &reader->value_chunks[i];
+        }
+    }
+    if (place == NULL) {
+        place = least_recent(reader);
+    }
+    forget_chunk(reader, place);
+    return place;
 }
 
 /* Of film_reader.value_places: the chunk is damaged, and is not unpacked again for each
@@ -264,6 +281,7 @@ value_chunk(film_reader *reader, size_t place, film_value_chunk **out,
         return FILM_OK;
     }
     chunk = free_place(reader);
+    reader->values_unpacked++;
     status = unpack(reader, reader->values[place], &chunk->raw, error);
     if (status == FILM_OK) {
         status = join_columns(reader, reader->values[place], &chunk->raw, error);
