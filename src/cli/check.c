@@ -104,9 +104,11 @@ summarize(film_reading *reading, const finding *found)
         FILM_OUTPUT_LITERAL(output, " of ");
     }
     film_output_u64(output, found->chunks);
-    FILM_OUTPUT_LITERAL(output, " chunks, ");
+    film_output_text(output, found->chunks == 1 ? " chunk, " : " chunks, ");
     film_output_u64(output, info->events - found->unreadable);
-    film_output_text(output, whole ? " events\n" : " events readable\n");
+    film_output_text(output,
+                     info->events - found->unreadable == 1 ? " event" : " events");
+    film_output_text(output, whole ? "\n" : " readable\n");
     if (info->ending == FILM_ENDING_DIED) {
         FILM_OUTPUT_LITERAL(output, "note: the program died before it closed the "
                                     "recording; everything committed is there\n");
@@ -114,8 +116,8 @@ summarize(film_reading *reading, const finding *found)
     if (info->lost > 0) {
         FILM_OUTPUT_LITERAL(output, "note: ");
         film_output_u64(output, info->lost);
-        FILM_OUTPUT_LITERAL(output,
-                            " events were lost while recording; info says why\n");
+        film_output_text(output, info->lost == 1 ? " event was" : " events were");
+        FILM_OUTPUT_LITERAL(output, " lost while recording; info says why\n");
     }
 }
 

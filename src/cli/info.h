@@ -44,11 +44,6 @@ film_info_last_place(film_reader *reader, const film_thread_info *thread);
 void
 film_info_losses(film_reader *reader, film_losses *losses);
 
-/* "ended with exit status 0", "still running", ...; `room` is for putting it together.
- */
-const char *
-film_info_ending(const film_reader *reader, char room[256]);
-
 void
 film_info_print(film_reader *reader, const char *path, film_output *output);
 

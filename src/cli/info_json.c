@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "analysis/ending.h"
+
 static void
 put_number(film_output *output, const char *key, uint64_t number)
 {
@@ -171,7 +173,7 @@ film_info_print_json(film_reader *reader, const char *path, film_output *output)
     put_text(output, "{\"path\":", film_text_of(path));
     put_meta(reader, output);
     put_numbers(film_reader_info(reader), output);
-    put_text(output, ",\"how_ended\":", film_text_of(film_info_ending(reader, room)));
+    put_text(output, ",\"how_ended\":", film_text_of(film_how_ended(reader, room)));
     if (film_reader_info(reader)->exit_status >= 0) {
         put_number(output, ",\"exit_status\":",
                    (uint64_t)film_reader_info(reader)->exit_status);

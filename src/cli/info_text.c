@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include "analysis/ending.h"
 #include "export/log.h"
 
 static void
@@ -109,15 +110,15 @@ print_losses(film_reader *reader, film_output *output)
         if (i > 0) {
             print_key(output, "");
         }
-        film_output_grouped_u64(output, loss->count);
-        film_output_text(output, loss->is_control ? " times the hook: " : " events: ");
+        film_output_count(output, loss->count, loss->is_control ? "time" : "event");
+        film_output_text(output, loss->is_control ? " the hook: " : ": ");
         film_output_display(output, loss->reason);
         film_output_byte(output, '\n');
     }
     if (info->overwritten > 0) {
         print_key(output, "given up");
-        film_output_grouped_u64(output, info->overwritten);
-        FILM_OUTPUT_LITERAL(output, " older events, by the ring\n");
+        film_output_count(output, info->overwritten, "older event");
+        FILM_OUTPUT_LITERAL(output, ", by the ring\n");
     }
     if (info->stopped_early) {
         print_row(output, "stopped",
@@ -188,8 +189,8 @@ print_thread(film_reader *reader, const film_thread_info *thread, film_output *o
     film_output_format(output, "  %-4u ", thread->id);
     film_output_display(output, thread->name);
     FILM_OUTPUT_LITERAL(output, ": ");
-    film_output_grouped_u64(output, thread->end_event - thread->first_event);
-    FILM_OUTPUT_LITERAL(output, " events, ");
+    film_output_count(output, thread->end_event - thread->first_event, "event");
+    FILM_OUTPUT_LITERAL(output, ", ");
     film_output_duration(output, thread->last_ns - thread->first_ns);
     if (thread->lost > 0) {
         FILM_OUTPUT_LITERAL(output, ", ");
@@ -237,7 +238,7 @@ film_info_print(film_reader *reader, const char *path, film_output *output)
                             film_text_of(film_reader_meta(reader, "parent_pid")));
     }
     film_output_byte(output, '\n');
-    print_row(output, "ended", film_info_ending(reader, room));
+    print_row(output, "ended", film_how_ended(reader, room));
     print_row(output, "level", level_name(info->level));
     print_row(output, "values", film_reader_meta(reader, "values"));
     print_row(output, "redact", film_reader_meta(reader, "redact"));

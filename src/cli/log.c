@@ -194,7 +194,7 @@ range_of(const log_options *wanted, uint64_t end_ns)
         range.from_ns = film_option_time_ns(&wanted->from, end_ns);
     }
     if (wanted->to.is_given) {
-        range.to_ns = film_option_time_ns(&wanted->to, end_ns);
+        range.to_ns = film_option_last_ns(&wanted->to, end_ns);
     }
     return range;
 }

@@ -50,46 +50,24 @@ parse_range(const char *text, film_option_range *range)
 static bool
 parse_time(const char *text, film_option_time *time)
 {
-    static const struct {
-        const char *name;
-        double ns;
-    } units[] = {{"", 1e9},   {"s", 1e9},  {"ms", 1e6},   {"us", 1e3},
-                 {"ns", 1.0}, {"m", 6e10}, {"min", 6e10}, {"h", 3.6e12}};
-    char *unit;
-    double number;
+    time->is_given = film_time_text_read(text, &time->told);
+    return time->is_given;
+}
 
-    /* strtod would also take "nan", "inf" and hexadecimal. */
-    if (text[strspn(text, "0123456789.")] == 'x' ||
-        strchr("0123456789.", text[0]) == NULL) {
-        return false;
-    }
-    number = strtod(text, &unit);
-    if (unit == text || !(number >= 0.0)) {
-        return false;
-    }
-    time->is_given = true;
-    if (strcmp(unit, "%") == 0) {
-        time->is_share = true;
-        time->share = number / 100.0;
-        return true;
-    }
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        if (strcmp(unit, units[i].name) == 0) {
-            double ns = number * units[i].ns + 0.5;
-            time->time_ns = ns < 1.8e19 ? (uint64_t)ns : UINT64_MAX;
-            return true;
-        }
-    }
-    return false;
+uint64_t
+film_option_last_ns(const film_option_time *time, uint64_t whole_ns)
+{
+    return time->told.is_share ? film_option_time_ns(time, whole_ns)
+                               : time->told.last_ns;
 }
 
 uint64_t
 film_option_time_ns(const film_option_time *time, uint64_t whole_ns)
 {
-    double part = time->share * (double)whole_ns;
+    double part = time->told.share * (double)whole_ns;
 
-    if (!time->is_share) {
-        return time->time_ns;
+    if (!time->told.is_share) {
+        return time->told.time_ns;
     }
     return part < 1.8e19 ? (uint64_t)part : UINT64_MAX;
 }

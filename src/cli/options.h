@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/time_text.h"
 #include "cli/command.h"
 
 typedef enum film_option_type {
@@ -32,9 +33,8 @@ typedef struct film_option_range {
 } film_option_range;
 
 typedef struct film_option_time {
-    uint64_t time_ns;
-    double share; /* of the whole, where `is_share` */
-    bool is_given, is_share;
+    film_time_text told;
+    bool is_given;
 } film_option_time;
 
 typedef struct film_option {
@@ -61,6 +61,11 @@ film_options_help(const film_command *command, const film_option *options);
 /* The time in a whole of `whole_ns`. */
 uint64_t
 film_option_time_ns(const film_option_time *time, uint64_t whole_ns);
+
+/* The last instant that is meant: a time as it is printed, to the microsecond, stands
+ * for all of that. */
+uint64_t
+film_option_last_ns(const film_option_time *time, uint64_t whole_ns);
 
 extern const char *const film_color_choices[]; /* auto, always, never */
 

@@ -66,11 +66,12 @@ print_edges(film_output *output, const film_report *report, film_report_edges ed
 void
 film_report_print(const film_report *report, film_output *output)
 {
-    film_output_grouped_u64(output, report->calls);
-    FILM_OUTPUT_LITERAL(output, " calls (");
+    film_output_count(output, report->calls, "call");
+    FILM_OUTPUT_LITERAL(output, " (");
     film_output_grouped_u64(output, report->primitive_calls);
-    film_output_format(output, " primitive) of %zu functions in %.6f seconds",
-                       report->all_count, seconds(report->own_ns));
+    film_output_format(output, " primitive) of %zu function%s in %.6f seconds",
+                       report->all_count, report->all_count == 1 ? "" : "s",
+                       seconds(report->own_ns));
     if (report->count < report->all_count) {
         film_output_format(output, ", the first %zu", report->count);
     }

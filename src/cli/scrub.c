@@ -41,10 +41,13 @@ scrub_to(film_reading *reading, const char *path, const scrub_options *wanted)
     if (status == FILM_OK) {
         film_reading_clear_progress(reading);
         film_output_display(&reading->output, film_text_of(path));
-        film_output_format(&reading->output,
-                           ": %" PRIu64 " values, %" PRIu64 " texts and %" PRIu64
-                           " sources changed\n",
-                           counts.values, counts.texts, counts.sources);
+        FILM_OUTPUT_LITERAL(&reading->output, ": ");
+        film_output_count(&reading->output, counts.values, "value");
+        FILM_OUTPUT_LITERAL(&reading->output, ", ");
+        film_output_count(&reading->output, counts.texts, "text");
+        FILM_OUTPUT_LITERAL(&reading->output, " and ");
+        film_output_count(&reading->output, counts.sources, "source");
+        FILM_OUTPUT_LITERAL(&reading->output, " changed\n");
     }
     return status;
 }

@@ -195,7 +195,8 @@ write_exception(film_output *output, film_reader *reader, const film_event *even
 
     film_output_display(output, film_reader_string(reader, event->text));
     if (event->value != 0 &&
-        film_reader_value(reader, event->value - 1, &message, NULL) == FILM_OK) {
+        film_reader_value(reader, event->value - 1, &message, NULL) == FILM_OK &&
+        message.text.length > 0) {
         FILM_OUTPUT_LITERAL(output, ": ");
         film_output_display(output, message.text);
         film_output_text(output, message.cut ? "..." : "");
@@ -477,8 +478,8 @@ write_other(film_log_text *log, film_output *output, const film_merged *merged)
     else if (is_loss) {
         film_output_byte(output, ' ');
         if (event->kind == FILM_KIND_LOST) {
-            film_output_grouped_u64(output, event->count);
-            FILM_OUTPUT_LITERAL(output, " events: ");
+            film_output_count(output, event->count, "event");
+            FILM_OUTPUT_LITERAL(output, ": ");
         }
         film_output_display(output, film_reader_string(reader, event->text));
     }

@@ -196,6 +196,15 @@ film_output_grouped_u64(film_output *output, uint64_t value)
 }
 
 void
+film_output_count(film_output *output, uint64_t count, const char *noun)
+{
+    film_output_grouped_u64(output, count);
+    film_output_byte(output, ' ');
+    film_output_text(output, noun);
+    film_output_text(output, count == 1 ? "" : "s");
+}
+
+void
 film_output_duration(film_output *output, uint64_t duration_ns)
 {
     static const struct {

@@ -103,6 +103,10 @@ film_output_padded_u64(film_output *output, uint64_t value, unsigned width);
 void
 film_output_grouped_u64(film_output *output, uint64_t value);
 
+/* "1 event", "1,234 events". */
+void
+film_output_count(film_output *output, uint64_t count, const char *noun);
+
 /* "9.1us", "12.0ms", "3.25s": three figures and a unit. */
 void
 film_output_duration(film_output *output, uint64_t duration_ns);
