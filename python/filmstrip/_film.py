@@ -220,7 +220,8 @@ class Film:
     ) -> Moment:
         """The moment of an event of a thread, at a time, at a part (0 to 1) of the
         whole, or of the n-th hit of a line (file, line, n; from the end where n is
-        negative). Without any: the thread's first."""
+        negative). Without any: the thread's first. A time behind the end gives the last
+        moment, whose told["stopped"]["reason"] then is "end"."""
         start = {"q": "move", "m": f"{thread}:{self._first(thread)}"}
         if time_ns is not None:
             told = self.query(**start, how="time", time_ns=time_ns)
@@ -230,7 +231,8 @@ class Film:
             file, line, n = hit
             told = self.finish(**start, how="hit", file=file, line=line, n=n)
             if told["stopped"]["reason"] != "arrived":
-                raise ValueError(f"{file}:{line} has no hit {n}")
+                why = told.get("message", f"{file}:{line} has no hit {n}")
+                raise ValueError(why)
         elif event is not None:
             told = self.query(q="moment", m=f"{thread}:{event}")
         else:
@@ -314,21 +316,12 @@ class Film:
         line: int,
         expressions: list[str] | None = None,
         where: str | None = None,
-    ) -> Iterator[tuple[Moment, list[str | None]]]:
+    ) -> Hits:
         """Every time a line ran, with expressions evaluated there (None: not recorded):
-        a print after the fact."""
+        a print after the fact. The iterator's `verdict` says why there were none."""
         request: dict[str, Any] = {"q": "hits", "file": file, "line": line}
         request.update(expressions=expressions or [], where=where, limit=500)
-        while True:
-            answer = self.query(**request)
-            for row in answer["rows"]:
-                yield (
-                    Moment(self, row["m"]),
-                    [value.get("text") for value in row["values"]],
-                )
-            if "next" not in answer:
-                return
-            request["next"] = answer["next"]
+        return Hits(self, request)
 
     def first(
         self,
@@ -350,6 +343,41 @@ class Film:
     def line(self, code: int, offset: int) -> int:
         """The line of a place in a code object; 0: none."""
         return self._reader.line(code, offset)
+
+
+class Hits(Iterator[tuple[Moment, list[str | None]]]):
+    """An iterator of (moment, values). Once it has given all of them, `verdict` is
+    "stops", or what kept the line from being hit: "no_file", "no_line", "no_lines" (the
+    recording's level tells none), "never_ran", "never_true" (the condition) or
+    "never_known" (the condition could not be told); `message` is a sentence about it.
+    So far it `ran` so often, the condition `held` and was `unknown` so often."""
+
+    def __init__(self, film: Film, request: dict[str, Any]) -> None:
+        self.verdict: str | None = None
+        self.message = ""
+        self.ran = self.held = self.unknown = 0
+        self._rows = self._walk(film, request)
+
+    def _walk(
+        self, film: Film, request: dict[str, Any]
+    ) -> Iterator[tuple[Moment, list[str | None]]]:
+        while True:
+            answer = film.query(**request)
+            self.ran, self.held = answer["ran"], answer["held"]
+            self.unknown = answer["unknown"]
+            for row in answer["rows"]:
+                yield (
+                    Moment(film, row["m"]),
+                    [value.get("text") for value in row["values"]],
+                )
+            if "next" not in answer:
+                self.verdict = answer["verdict"]
+                self.message = answer.get("message", "")
+                return
+            request["next"] = answer["next"]
+
+    def __next__(self) -> tuple[Moment, list[str | None]]:
+        return next(self._rows)
 
 
 def _call(start: Event, end: Event | None) -> Call:

@@ -263,11 +263,13 @@ class Moment:
         """The end of this frame: its return, or the exception that left it."""
         return self.move("return")
 
-    def next_raise(self) -> Moment | None:
-        return self.move("raise")
+    def next_raise(self, passing: bool = False) -> Moment | None:
+        """Where the next exception is raised; passing: or passes through a frame."""
+        return self.move("raise", passing=passing)
 
-    def last_raise(self) -> Moment | None:
-        return self.move("back-raise")
+    def last_raise(self, passing: bool = False) -> Moment | None:
+        """Where the last exception was raised; passing: or passed through a frame."""
+        return self.move("back-raise", passing=passing)
 
     def run(self, *breakpoints: dict[str, Any], across: bool = False) -> Moment | None:
         """On to the first breakpoint that is hit; docs/timeline.md has their keys."""

@@ -5,6 +5,7 @@
 
 #include "analysis/breakpoints.h"
 #include "analysis/questions.h"
+#include "analysis/raises.h"
 #include "analysis/search.h"
 
 typedef struct film_point {
@@ -12,8 +13,9 @@ typedef struct film_point {
     char *file, *function, *log, *condition_text; /* owned */
     film_expression *condition;                   /* owned */
     film_target target;
-    uint64_t hit; /* 0: all */
-    uint32_t line;
+    uint64_t hit;         /* 0: all */
+    uint32_t line, asked; /* where it stands, and which was asked for */
+    film_tally tally;
     char hit_sign; /* = < > % l (<=) g (>=) */
     bool verified;
 } film_point;
@@ -24,11 +26,11 @@ struct film_breakpoints {
     size_t count;
     film_wanted *wanted; /* owned; what chunks must hold one of */
     size_t wanted_count, wanted_capacity;
-    film_moment *uncaught; /* owned */
-    size_t uncaught_count, uncaught_capacity;
-    film_buffer text; /* of a log point */
+    film_uncaught_list uncaught; /* owned */
+    film_buffer text;            /* of a log point */
     uint64_t until; /* a continue looks at nothing from this event on, where bounded */
     bool bounded;
+    bool trial; /* log points stop, too */
 };
 
 char *
@@ -42,14 +44,10 @@ bool
 film_point_is_at(film_breakpoints *set, const film_point *point,
                  const film_scene *scene, uint32_t index);
 
-/* Fills set->uncaught. */
-FILM_NODISCARD film_status
-film_find_uncaught(film_breakpoints *set, film_error *error);
-
-/* hits.c: whether a condition holds there. */
+/* hits.c: whether a condition holds there. `tally`: it is counted; NULL: it is not. */
 FILM_NODISCARD film_status
 film_point_holds(film_breakpoints *set, film_point *point, film_moment moment,
-                 size_t index, bool *holds, film_error *error);
+                 size_t index, film_tally *tally, bool *holds, film_error *error);
 
 /* How many hits point `which` has in the moment's thread up to and with it. FILM_LIMIT:
  * the budget is spent; what was counted is kept for the next call. */

@@ -10,7 +10,6 @@
 #include "base/alloc.h"
 #include "reader/reader_state.h"
 
-#define MOST_UNCAUGHT 256u
 #define MOST_WANTED 512u
 
 static bool
@@ -217,6 +216,7 @@ make_point(film_breakpoints *set, film_point *point, const film_breakpoint *from
         if (point->file == NULL || from->line == 0) {
             return film_fail(error, FILM_MISUSE, "a line needs its file and number");
         }
+        point->asked = from->line;
         point->line = line_with_code(set->timeline->reader, point->file, from->line);
         point->verified = point->line != 0;
         return want_line(set, point)
@@ -235,8 +235,9 @@ make_point(film_breakpoints *set, film_point *point, const film_breakpoint *from
         if (!add_wanted(set, &raise)) {
             return film_fail(error, FILM_NO_MEMORY, "memory ran out");
         }
-        return from->kind == FILM_BREAK_UNCAUGHT ? film_find_uncaught(set, error)
-                                                 : FILM_OK;
+        return from->kind == FILM_BREAK_UNCAUGHT
+                   ? film_find_uncaught(set->timeline, &set->uncaught, error)
+                   : FILM_OK;
     case FILM_BREAK_VARIABLE:
     case FILM_BREAK_ATTRIBUTE:
     case FILM_BREAK_OBJECT:
@@ -306,7 +307,7 @@ film_breakpoints_free(film_breakpoints *breakpoints)
     }
     film_free(breakpoints->points);
     film_free(breakpoints->wanted);
-    film_free(breakpoints->uncaught);
+    film_free(breakpoints->uncaught.items);
     film_buffer_reset(&breakpoints->text);
     film_free(breakpoints);
 }
@@ -320,23 +321,6 @@ film_breakpoints_verified(const film_breakpoints *breakpoints, size_t index,
 }
 
 /* --- matching --- */
-
-static bool
-is_first_raise(film_timeline *timeline, const film_scene *scene, uint32_t index)
-{
-    const film_event *before;
-    film_moment moment = film_moment_of(scene->thread, scene->first + index);
-
-    if (index > 0) {
-        return scene->events[index - 1].kind != FILM_KIND_UNWIND;
-    }
-    if (moment.event == 0) {
-        return true;
-    }
-    moment.event--;
-    return film_timeline_event(timeline, moment, &before, NULL) != FILM_OK ||
-           before->kind != FILM_KIND_UNWIND;
-}
 
 bool
 film_point_is_at(film_breakpoints *set, const film_point *point,
@@ -363,11 +347,11 @@ film_point_is_at(film_breakpoints *set, const film_point *point,
         return code != NULL && is_function(code, point);
     case FILM_BREAK_RAISED:
         return event->kind == FILM_KIND_RAISE &&
-               is_first_raise(set->timeline, scene, index);
+               !film_raise_passes(set->timeline, scene, index);
     case FILM_BREAK_UNCAUGHT:
-        for (size_t i = 0; event->kind == FILM_KIND_RAISE && i < set->uncaught_count;
+        for (size_t i = 0; event->kind == FILM_KIND_RAISE && i < set->uncaught.count;
              i++) {
-            if (film_moment_is(set->uncaught[i],
+            if (film_moment_is(set->uncaught.items[i].raised,
                                film_moment_of(scene->thread, scene->first + index))) {
                 return true;
             }
@@ -379,95 +363,4 @@ film_point_is_at(film_breakpoints *set, const film_point *point,
     default:
         return film_target_matches(set->timeline, &point->target, scene, index);
     }
-}
-
-/* Where uncaught exceptions were raised: for each that left an outermost frame the last
- * raise of its type before. */
-static bool
-match_last_unwind(void *context, film_timeline *timeline, const film_scene *scene,
-                  uint32_t index)
-{
-    const film_scene_event *event = &scene->events[index];
-
-    (void)context;
-    (void)timeline;
-    return event->kind == FILM_KIND_UNWIND && event->node != 0 &&
-           scene->nodes[event->node - 1].parent == 0;
-}
-
-typedef struct raise_search {
-    uint32_t type;
-    uint64_t value;
-} raise_search;
-
-static bool
-match_raise(void *context, film_timeline *timeline, const film_scene *scene,
-            uint32_t index)
-{
-    const raise_search *wanted = context;
-    const film_scene_event *event = &scene->events[index];
-
-    return event->kind == FILM_KIND_RAISE && event->extra != 0 &&
-           scene->extras[event->extra - 1].text == wanted->type &&
-           scene->extras[event->extra - 1].value == wanted->value &&
-           is_first_raise(timeline, scene, index);
-}
-
-static film_status
-add_uncaught(film_breakpoints *set, film_moment unwound, film_error *error)
-{
-    film_wanted wanted = {.kind = FILM_WANTED_EVENT, .number = FILM_KIND_RAISE};
-    film_filter filter = {.wanted = &wanted, .count = 1};
-    const film_event *event;
-    raise_search raised;
-    film_search search = {.from = unwound,
-                          .back = true,
-                          .filter = &filter,
-                          .match = match_raise,
-                          .context = &raised};
-    film_moment *moments;
-    film_stop stop;
-
-    FILM_TRY(film_timeline_event(set->timeline, unwound, &event, error));
-    raised = (raise_search){.type = event->text, .value = event->value};
-    FILM_TRY(film_search_run(set->timeline, &search, &stop, error));
-    if (stop.reason != FILM_STOP_ARRIVED || set->uncaught_count == MOST_UNCAUGHT) {
-        return FILM_OK;
-    }
-    moments = film_grow(set->uncaught, &set->uncaught_capacity, set->uncaught_count + 1,
-                        sizeof(*moments));
-    if (moments == NULL) {
-        return film_fail(error, FILM_NO_MEMORY, "memory ran out");
-    }
-    set->uncaught = moments;
-    moments[set->uncaught_count++] = stop.moment;
-    return FILM_OK;
-}
-
-film_status
-film_find_uncaught(film_breakpoints *set, film_error *error)
-{
-    film_wanted wanted = {.kind = FILM_WANTED_EVENT, .number = FILM_KIND_UNWIND};
-    film_filter filter = {.wanted = &wanted, .count = 1, .shallower = 1};
-
-    for (size_t i = 0; i < film_reader_thread_count(set->timeline->reader); i++) {
-        film_moment first, last;
-        film_search search = {.filter = &filter, .match = match_last_unwind};
-        film_stop stop;
-        if (film_timeline_ends(set->timeline,
-                               film_reader_thread(set->timeline->reader, i)->id, &first,
-                               &last, NULL) != FILM_OK) {
-            continue;
-        }
-        search.from = first;
-        for (unsigned k = 0; k < MOST_UNCAUGHT; k++) {
-            FILM_TRY(film_search_run(set->timeline, &search, &stop, error));
-            if (stop.reason != FILM_STOP_ARRIVED) {
-                break;
-            }
-            search.from = stop.moment;
-            FILM_TRY(add_uncaught(set, stop.moment, error));
-        }
-    }
-    return FILM_OK;
 }

@@ -52,6 +52,27 @@ bool
 film_breakpoints_verified(const film_breakpoints *breakpoints, size_t index,
                           uint32_t *line);
 
+/* How often a place was come to, and what its condition was there. */
+typedef struct film_tally {
+    uint64_t ran, held, unknown; /* held: it was true; unknown: it could not be told */
+    char why[160];               /* the last time that it could not; empty: never */
+} film_tally;
+
+/* Counts one; NULL: there is no condition. */
+void
+film_tally_add(film_tally *tally, const film_evaluated *value);
+
+/* What continues with this set have come to so far; `index` below its count. Hits at
+ * log points are counted twice where a continue goes across threads. */
+film_tally *
+film_breakpoints_tally(film_breakpoints *breakpoints, size_t index);
+
+/* Looks from the recording's start for the first hit, log points included, within the
+ * budget: film_breakpoints_tally then says what was met. AT_END: all was looked at. */
+FILM_NODISCARD film_status
+film_breakpoints_try(film_breakpoints *breakpoints, const film_budget *budget,
+                     film_stop *out, film_error *error);
+
 /* Takes what a log point says. The text is borrowed. */
 typedef void (*film_log_point)(void *context, size_t breakpoint, film_moment moment,
                                const char *text, size_t length);

@@ -1,5 +1,6 @@
 /* condition.c: the first moment where a condition is true: see questions.h.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/breakpoints.h"
 #include "analysis/kinds.h"
 #include "analysis/questions.h"
 #include "analysis/search.h"
@@ -50,6 +51,9 @@ match_known(void *context, film_timeline *timeline, const film_scene *scene,
     walk->status = film_expression_evaluate(walk->condition->tree, timeline, moment,
                                             scene->nodes[event->node - 1].depth,
                                             &walk->value, walk->error);
+    if (walk->status == FILM_OK && walk->condition->tally != NULL) {
+        film_tally_add(walk->condition->tally, &walk->value);
+    }
     return walk->status == FILM_OK && walk->value.outcome == FILM_EVAL_VALUE &&
            walk->value.truth_known;
 }

@@ -27,16 +27,21 @@ typedef struct journey {
 
 film_status
 film_point_holds(film_breakpoints *set, film_point *point, film_moment moment,
-                 size_t index, bool *holds, film_error *error)
+                 size_t index, film_tally *tally, bool *holds, film_error *error)
 {
     film_evaluated value;
 
     *holds = true;
+    if (point->condition != NULL) {
+        FILM_TRY(film_expression_evaluate(point->condition, set->timeline, moment,
+                                          index, &value, error));
+    }
+    if (tally != NULL) {
+        film_tally_add(tally, point->condition == NULL ? NULL : &value);
+    }
     if (point->condition == NULL) {
         return FILM_OK;
     }
-    FILM_TRY(film_expression_evaluate(point->condition, set->timeline, moment, index,
-                                      &value, error));
     *holds = value.outcome == FILM_EVAL_VALUE && value.truth_known && value.truth;
     return FILM_OK;
 }
@@ -102,7 +107,7 @@ count_scene(film_breakpoints *set, film_point *point, film_scene *scene, uint32_
             set, point, film_moment_of(scene->thread, scene->first + i),
             scene->events[i].node == 0 ? 0
                                        : scene->nodes[scene->events[i].node - 1].depth,
-            &holds, error));
+            NULL, &holds, error));
         *count += holds;
     }
     return FILM_OK;
@@ -265,7 +270,8 @@ stops(journey *on, size_t which, film_moment moment, size_t index)
     uint64_t count;
     bool holds = false;
 
-    on->status = film_point_holds(set, point, moment, index, &holds, on->error);
+    on->status =
+        film_point_holds(set, point, moment, index, &point->tally, &holds, on->error);
     if (on->status != FILM_OK || !holds) {
         return false;
     }
@@ -275,13 +281,15 @@ stops(journey *on, size_t which, film_moment moment, size_t index)
         if (on->status == FILM_LIMIT) {
             on->status = FILM_OK;
             on->out_of_time = true;
+            point->tally.ran--; /* it is looked at again */
+            point->tally.held--;
             return true;
         }
         if (on->status != FILM_OK || !is_wanted_hit(point, count)) {
             return false;
         }
     }
-    if (point->log == NULL || on->later) {
+    if (point->log == NULL || on->later || set->trial) {
         return true;
     }
     on->status = write_log(set, point->log, moment, index, on->error);
@@ -366,6 +374,12 @@ search_in_order(journey *on, film_search *search, film_stop *out)
     }
 }
 
+film_tally *
+film_breakpoints_tally(film_breakpoints *breakpoints, size_t index)
+{
+    return &breakpoints->points[index].tally;
+}
+
 void
 film_breakpoints_until(film_breakpoints *breakpoints, uint64_t event)
 {
@@ -401,7 +415,7 @@ film_breakpoints_continue(film_breakpoints *breakpoints, film_moment from, bool 
     else if (breakpoints->bounded) {
         search.end = breakpoints->until;
     }
-    if (across && has_log_point(breakpoints)) {
+    if (across && has_log_point(breakpoints) && !breakpoints->trial) {
         FILM_TRY(search_in_order(&on, &search, out));
     }
     else {
@@ -519,21 +533,20 @@ walk_hits(film_breakpoints *set, int64_t n, const film_budget *budget, film_stop
 }
 
 film_status
-film_timeline_hit(film_timeline *timeline, const char *file, uint32_t line, int64_t n,
+film_timeline_hit(film_timeline *timeline, const film_breakpoint *place, int64_t n,
                   const film_budget *budget, film_stop *out, film_error *error)
 {
-    film_breakpoint spec = {.kind = FILM_BREAK_LINE, .file = file, .line = line};
     film_breakpoints *set;
     film_status status;
     uint32_t thread;
     size_t bad;
 
     memset(out, 0, sizeof(*out));
-    n = n == 0 ? 1 : n;
+    n = n == 0 ? 1 : n < -INT64_MAX ? -INT64_MAX : n;
     if (film_reader_thread_count(timeline->reader) == 0) {
         return film_fail(error, FILM_END, "the recording has no events");
     }
-    FILM_TRY(film_breakpoints_make(timeline, &spec, 1, &set, &bad, error));
+    FILM_TRY(film_breakpoints_make(timeline, place, 1, &set, &bad, error));
     status = film_postings_load(&timeline->postings, timeline->reader, error);
     if (status == FILM_OK) {
         thread = n < 0 || set->wanted_count == 0 ? 0 : only_thread(set);

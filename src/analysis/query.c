@@ -14,15 +14,16 @@ typedef struct question {
 } question;
 
 static const question the_questions[] = {
-    {"open", film_answer_open},         {"moment", film_answer_moment},
-    {"move", film_answer_move},         {"threads", film_answer_threads},
-    {"locals", film_answer_locals},     {"value", film_answer_value},
-    {"evaluate", film_answer_evaluate}, {"source", film_answer_source},
-    {"lines", film_answer_lines},       {"breakpoints", film_answer_breakpoints},
-    {"writes", film_answer_writes},     {"history", film_answer_history},
-    {"origin", film_answer_origin},     {"hits", film_answer_hits},
-    {"first", film_answer_first},       {"written", film_answer_written},
-    {"commands", film_answer_commands}, {"globals", film_answer_globals},
+    {"open", film_answer_open},           {"moment", film_answer_moment},
+    {"move", film_answer_move},           {"threads", film_answer_threads},
+    {"locals", film_answer_locals},       {"value", film_answer_value},
+    {"evaluate", film_answer_evaluate},   {"source", film_answer_source},
+    {"lines", film_answer_lines},         {"breakpoints", film_answer_breakpoints},
+    {"writes", film_answer_writes},       {"history", film_answer_history},
+    {"origin", film_answer_origin},       {"hits", film_answer_hits},
+    {"first", film_answer_first},         {"written", film_answer_written},
+    {"commands", film_answer_commands},   {"globals", film_answer_globals},
+    {"exception", film_answer_exception},
 };
 
 static film_answer
@@ -161,6 +162,32 @@ parse_moment(film_ask *ask, const char *text, film_moment *out)
                          text);
     }
     *out = film_moment_of((uint32_t)thread, event);
+    return FILM_OK;
+}
+
+film_status
+film_ask_get_next(film_ask *ask, film_moment *at, film_tally *tally)
+{
+    const char *text;
+    char moment[64], *end;
+    size_t length;
+
+    FILM_TRY(film_ask_get_text(ask, "next", false, &text));
+    if (text == NULL) {
+        return FILM_OK;
+    }
+    length = strcspn(text, "/");
+    if (length >= sizeof(moment)) {
+        return film_fail(ask->error, FILM_MISUSE, "'next' is none that was given");
+    }
+    memcpy(moment, text, length);
+    moment[length] = '\0';
+    FILM_TRY(parse_moment(ask, moment, at));
+    if (text[length] == '/') {
+        tally->ran = strtoull(text + length + 1, &end, 10);
+        tally->held = *end == '/' ? strtoull(end + 1, &end, 10) : 0;
+        tally->unknown = *end == '/' ? strtoull(end + 1, &end, 10) : 0;
+    }
     return FILM_OK;
 }
 

@@ -12,17 +12,20 @@
  * every other answer has "took_us" and "events" (known so far in the recording).
  *
  * - open: nothing.
- *     Gives uuid, program, python, level, ending, duration_ns, lost, start (m), end
- * (m), threads [{id, name, first, end, first_ns, last_ns, lost}], files [{file,
- * source}]
+ *     Gives uuid, program, python, level, ending, how_ended, duration_ns, lost, start
+ * (m), end (m), threads [{id, name, first, end, first_ns, last_ns, lost}], files
+ * [{file, source}]
  * - moment: m, with [locals], frame.
  *     Gives a MOMENT
  * - move: m, how, and by how: frame, across, count, breakpoints [BREAKPOINT], until (an
  *     event of the thread: a continue stops short of it), event, time_ns, fraction,
- *     file, line, n, variable.
+ *     file and line | function, n, variable, passing (raise, back-raise: also where an
+ *     exception merely passes by).
  *     Gives a MOMENT, "stopped" {reason, breakpoint} and of a continue "log"
  *     [{breakpoint, m, text}]. Reasons: arrived, breakpoint, start, end, unfinished
- *     (then the MOMENT is where it began).
+ *     (then the MOMENT is where it began). An event or time behind the end: end, and
+ *     "message". A hit that there is not: end or start, and as `breakpoints` verdict
+ *     and message where the place never runs.
  *     how: step back line back-line next back-next out back-out call return raise
  *     back-raise start end continue reverse-continue event time fraction hit write
  *     back-write
@@ -42,7 +45,9 @@
  * - lines: file.
  *     Gives lines [numbers of lines with code], functions [{name, first, last}]
  * - breakpoints: breakpoints [BREAKPOINT].
- *     Gives breakpoints [{verified, line, message}]
+ *     Gives breakpoints [{verified, line, verdict, message, whole}]: verdict "stops" or
+ *     why nothing stops there (verdict.h), told by message; whole: all of the recording
+ *     was looked at, and it is not being written. Without verdict: not known in time
  * - writes: m, variable, frame, back, limit.
  *     Gives writes [WRITE], from m on; back: the moment itself counts
  * - history: variable, m, frame, limit, this_frame.
@@ -50,9 +55,16 @@
  * - origin: m, variable, frame, depth.
  *     Gives origin {WRITE, stopped, reads [{kind, name, value, m, origin}]}
  * - hits: file, line | function, expressions, where, m, limit, back.
- *     Gives rows [{m, time_ns, values [{text, type} | {unknown} | {error_text}]}]
+ *     Gives rows [{m, time_ns, values [{text, type} | {unknown} | {error_text}]}], line
+ *     (where code is), and so far, over all pages: ran, held, unknown (how often the
+ *     condition could not be told; why); at the end verdict, and message where there
+ *     was no hit
  * - first: condition, m, frame, back, line, monotone (once true it stays true).
- *     Gives as move
+ *     Gives as move, with from (m), ran, unknown, and verdict and message where it is
+ *     not true
+ * - exception: m.
+ *     Gives exception {type, message} or null, raised (m of where it was raised, null:
+ *     not recorded), fate: none, caught, left (the recorded code), uncaught
  * - written: m, frame.
  *     Gives written [{m, line, name, value or null}]: what the lines of the frame wrote
  *     last, newest first, as far as this chunk tells; arguments at the function's line

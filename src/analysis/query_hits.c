@@ -5,6 +5,7 @@
 
 #include "analysis/query_state.h"
 #include "analysis/timeline_state.h"
+#include "analysis/verdict.h"
 #include "base/alloc.h"
 
 #define MOST_BREAKPOINTS 1000u
@@ -86,6 +87,70 @@ film_ask_breakpoints(film_ask *ask, film_breakpoints **out, size_t *bad)
     return status;
 }
 
+/* What was met where nothing stopped, and what is to be said of it. */
+static void
+put_verdict(film_ask *ask, film_breakpoints *set, const film_tally *tally, bool whole)
+{
+    film_verdict verdict = film_breakpoints_verdict(set, 0, tally);
+    char text[FILM_VERDICT_TEXT];
+
+    film_verdict_tell(set, 0, verdict, tally, whole, text);
+    film_ask_words(ask, "verdict", film_verdict_name(verdict));
+    film_ask_words(ask, "message", text);
+}
+
+/* Whether a breakpoint can be hit, as far as the budget goes. Within it "verdict" is
+ * not told where it is not known. */
+static film_status
+try_breakpoint(film_ask *ask, film_breakpoints *set)
+{
+    bool live = film_reader_info(ask->reader)->ending == FILM_ENDING_LIVE;
+    const film_tally *tally = film_breakpoints_tally(set, 0);
+    uint32_t line = 0;
+    bool verified = film_breakpoints_verified(set, 0, &line);
+    film_stop stop = {.reason = FILM_STOP_AT_END};
+
+    film_ask_bool(ask, "verified", verified);
+    if (line != 0) {
+        film_ask_number(ask, "line", line);
+    }
+    if (verified && !film_budget_spent(&ask->budget)) {
+        FILM_TRY(film_breakpoints_try(set, &ask->budget, &stop, ask->error));
+    }
+    else if (verified) {
+        return FILM_OK;
+    }
+    if (stop.reason == FILM_STOP_BREAKPOINT) {
+        film_ask_words(ask, "verdict", film_verdict_name(FILM_VERDICT_STOPS));
+    }
+    else if (stop.reason == FILM_STOP_AT_END ||
+             (tally->ran > 0 && tally->unknown == tally->ran)) {
+        film_ask_bool(ask, "whole", stop.reason == FILM_STOP_AT_END && !live);
+        put_verdict(ask, set, tally, stop.reason == FILM_STOP_AT_END);
+    }
+    return FILM_OK;
+}
+
+film_status
+film_ask_put_verdict(film_ask *ask, const film_breakpoint *place)
+{
+    film_breakpoints *set;
+    film_stop stop = {.reason = FILM_STOP_AT_END};
+    uint32_t line;
+    size_t bad;
+    film_status status;
+
+    FILM_TRY(film_breakpoints_make(ask->timeline, place, 1, &set, &bad, ask->error));
+    status = film_breakpoints_verified(set, 0, &line)
+                 ? film_breakpoints_try(set, &ask->budget, &stop, ask->error)
+                 : FILM_OK;
+    if (status == FILM_OK && stop.reason == FILM_STOP_AT_END) {
+        put_verdict(ask, set, film_breakpoints_tally(set, 0), true);
+    }
+    film_breakpoints_free(set);
+    return status;
+}
+
 /* Each one by itself: one that makes no sense does not spoil the others. */
 film_status
 film_answer_breakpoints(film_ask *ask)
@@ -99,9 +164,7 @@ film_answer_breakpoints(film_ask *ask)
         film_error *kept = ask->error;
         film_breakpoint spec;
         film_breakpoints *set = NULL;
-        uint32_t line = 0;
         size_t bad;
-        bool verified = false;
         film_status status;
         ask->error = &error;
         status = take_breakpoint(ask, item, &spec);
@@ -109,21 +172,15 @@ film_answer_breakpoints(film_ask *ask)
             status = film_breakpoints_make(ask->timeline, &spec, 1, &set, &bad, &error);
         }
         ask->error = kept;
-        if (status == FILM_OK) {
-            verified = film_breakpoints_verified(set, 0, &line);
-        }
-        film_breakpoints_free(set);
         film_ask_open(ask, NULL, '{');
-        film_ask_bool(ask, "verified", verified);
-        if (line != 0) {
-            film_ask_number(ask, "line", line);
+        if (status == FILM_OK) {
+            status = try_breakpoint(ask, set);
+            film_breakpoints_free(set);
+            FILM_TRY(status);
         }
-        if (!verified) {
-            film_ask_words(ask, "message",
-                           status != FILM_OK ? error.message
-                           : spec.kind == FILM_BREAK_LINE
-                               ? "no recorded code has this line, or one behind it"
-                               : "no such function was recorded");
+        else {
+            film_ask_bool(ask, "verified", false);
+            film_ask_words(ask, "message", error.message);
         }
         film_ask_close(ask, '}');
     }
@@ -207,7 +264,9 @@ put_rows(film_ask *ask, film_breakpoints *set, const columns *with)
     bool back = film_ask_get_bool(ask, "back");
     film_moment at, first, last;
     film_stop stop = {.reason = FILM_STOP_BREAKPOINT};
+    film_tally *tally = film_breakpoints_tally(set, 0);
     uint64_t limit;
+    uint32_t line;
 
     FILM_TRY(film_ask_get_number(ask, "limit", 100, &limit));
     limit = limit < MOST_ROWS ? limit : MOST_ROWS;
@@ -217,9 +276,7 @@ put_rows(film_ask *ask, film_breakpoints *set, const columns *with)
     if (film_ask_get(ask, "m") != NULL) {
         FILM_TRY(film_ask_get_moment(ask, "m", false, &at));
     }
-    if (film_ask_get(ask, "next") != NULL) {
-        FILM_TRY(film_ask_get_moment(ask, "next", false, &at));
-    }
+    FILM_TRY(film_ask_get_next(ask, &at, tally));
     film_ask_open(ask, "rows", '[');
     for (uint64_t i = 0; i < limit && stop.reason == FILM_STOP_BREAKPOINT; i++) {
         FILM_TRY(film_breakpoints_continue(set, at, back, true, &ask->budget, NULL,
@@ -233,30 +290,52 @@ put_rows(film_ask *ask, film_breakpoints *set, const columns *with)
         }
     }
     film_ask_close(ask, ']');
-    if (stop.reason == FILM_STOP_BREAKPOINT || stop.reason == FILM_STOP_UNFINISHED) {
-        film_ask_moment(ask, "next", at);
+    film_ask_number(ask, "ran", tally->ran);
+    film_ask_number(ask, "held", tally->held);
+    film_ask_number(ask, "unknown", tally->unknown);
+    if (tally->why[0] != '\0') {
+        film_ask_words(ask, "why", tally->why);
     }
+    if (film_breakpoints_verified(set, 0, &line) && line != 0) {
+        film_ask_number(ask, "line", line);
+    }
+    if (stop.reason == FILM_STOP_BREAKPOINT || stop.reason == FILM_STOP_UNFINISHED) {
+        film_ask_put_next(ask, at, tally);
+    }
+    else if (tally->held > 0) {
+        film_ask_words(ask, "verdict", film_verdict_name(FILM_VERDICT_STOPS));
+    }
+    else {
+        put_verdict(ask, set, tally, true);
+    }
+    return FILM_OK;
+}
+
+film_status
+film_ask_get_place(film_ask *ask, film_breakpoint *out)
+{
+    uint64_t line;
+
+    memset(out, 0, sizeof(*out));
+    FILM_TRY(film_ask_get_text(ask, "function", false, &out->function));
+    FILM_TRY(film_ask_get_text(ask, "file", out->function == NULL, &out->file));
+    FILM_TRY(film_ask_get_number(ask, "line", 0, &line));
+    out->line = line < UINT32_MAX ? (uint32_t)line : UINT32_MAX;
+    out->kind = out->function != NULL ? FILM_BREAK_FUNCTION : FILM_BREAK_LINE;
     return FILM_OK;
 }
 
 film_status
 film_answer_hits(film_ask *ask)
 {
-    film_breakpoint spec = {.kind = FILM_BREAK_LINE};
+    film_breakpoint spec;
     film_breakpoints *set;
     columns with;
-    uint64_t line;
     size_t bad;
     film_status status;
 
-    FILM_TRY(film_ask_get_text(ask, "function", false, &spec.function));
-    FILM_TRY(film_ask_get_text(ask, "file", spec.function == NULL, &spec.file));
+    FILM_TRY(film_ask_get_place(ask, &spec));
     FILM_TRY(film_ask_get_text(ask, "where", false, &spec.condition));
-    FILM_TRY(film_ask_get_number(ask, "line", 0, &line));
-    spec.line = (uint32_t)line;
-    if (spec.function != NULL) {
-        spec.kind = FILM_BREAK_FUNCTION;
-    }
     status = take_columns(ask, &with);
     if (status == FILM_OK) {
         status = film_breakpoints_make(ask->timeline, &spec, 1, &set, &bad, ask->error);
@@ -271,13 +350,53 @@ film_answer_hits(film_ask *ask)
 
 /* --- first --- */
 
+/* Where it was looked, and what was met there. */
+static void
+put_looked(film_ask *ask, const film_condition *condition, film_moment from,
+           bool arrived)
+{
+    const film_code *code = film_reader_code(ask->reader, condition->code);
+    const film_tally *tally = condition->tally;
+    char text[FILM_VERDICT_TEXT], what[280];
+
+    film_ask_moment(ask, "from", from);
+    film_ask_number(ask, "ran", tally->ran);
+    film_ask_number(ask, "unknown", tally->unknown);
+    if (arrived) {
+        return;
+    }
+    snprintf(what, sizeof(what), "%s event %u:%llu%s%.*s",
+             condition->back ? "before" : "behind", from.thread,
+             (unsigned long long)from.event, code == NULL ? "" : ", in ",
+             code == NULL
+                 ? 0
+                 : (int)(code->function.length < 200 ? code->function.length : 200),
+             code == NULL ? "" : code->function.data);
+    if (tally->ran == 0) {
+        snprintf(text, sizeof(text), "nothing runs %s", what);
+    }
+    else {
+        snprintf(text, sizeof(text), "%s: ", what);
+        film_tally_tell(tally, "looked at", text + strlen(text),
+                        sizeof(text) - strlen(text));
+    }
+    film_ask_words(ask, "verdict",
+                   film_verdict_name(tally->ran == 0 ? FILM_VERDICT_NEVER_RAN
+                                     : tally->ran == tally->unknown
+                                         ? FILM_VERDICT_NEVER_KNOWN
+                                         : FILM_VERDICT_NEVER_TRUE));
+    film_ask_words(ask, "message", text);
+}
+
 film_status
 film_answer_first(film_ask *ask)
 {
     const film_stack_frame *frames;
     film_moment moment, at;
+    film_tally tally = {0};
     film_condition condition = {.back = film_ask_get_bool(ask, "back"),
-                                .monotone = film_ask_get_bool(ask, "monotone")};
+                                .monotone = film_ask_get_bool(ask, "monotone"),
+                                .tally = &tally};
     film_stop stop;
     const char *text;
     uint64_t line, serial;
@@ -292,13 +411,14 @@ film_answer_first(film_ask *ask)
     condition.code = frames[index].code;
     condition.line = (uint32_t)line;
     at = moment;
-    if (film_ask_get(ask, "next") != NULL) {
-        FILM_TRY(film_ask_get_moment(ask, "next", false, &at));
-    }
+    FILM_TRY(film_ask_get_next(ask, &at, &tally));
     FILM_TRY(film_expression_parse(text, strlen(text), &condition.tree, ask->error));
     status = film_find_condition(ask->timeline, &condition, at, &ask->budget, &stop,
                                  ask->error);
     film_expression_free(condition.tree);
     FILM_TRY(status);
-    return film_ask_stopped(ask, moment, &stop);
+    if (stop.reason != FILM_STOP_UNFINISHED) {
+        put_looked(ask, &condition, moment, stop.reason == FILM_STOP_ARRIVED);
+    }
+    return film_ask_stopped(ask, moment, &stop, &tally);
 }

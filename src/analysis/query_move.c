@@ -1,5 +1,6 @@
 /* query_move.c: the answer to `move`.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,6 +28,7 @@ static film_status
 plain_move(film_ask *ask, film_move move, film_moment from, film_stop *stop)
 {
     film_move_options options = {.across = film_ask_get_bool(ask, "across"),
+                                 .passing = film_ask_get_bool(ask, "passing"),
                                  .budget = ask->budget};
     uint64_t count;
 
@@ -48,41 +50,101 @@ plain_move(film_ask *ask, film_move move, film_moment from, film_stop *stop)
     return FILM_OK;
 }
 
+/* A number or time behind the thread's last event: its end is gone to, and told. */
+static film_status
+to_event(film_ask *ask, film_moment from, film_stop *stop)
+{
+    film_moment first, last;
+    uint64_t number;
+
+    FILM_TRY(film_ask_get_number(ask, "event", from.event, &number));
+    FILM_TRY(film_timeline_ends(ask->timeline, from.thread, &first, &last, ask->error));
+    stop->moment = film_moment_of(from.thread, number < first.event  ? first.event
+                                               : number > last.event ? last.event
+                                                                     : number);
+    if (number < first.event || number > last.event) {
+        char text[120];
+        stop->reason = number > last.event ? FILM_STOP_AT_END : FILM_STOP_AT_START;
+        snprintf(text, sizeof(text), "thread %u %s with event %" PRIu64, from.thread,
+                 number > last.event ? "ends" : "begins", stop->moment.event);
+        film_ask_words(ask, "message", text);
+    }
+    return FILM_OK;
+}
+
+static void
+put_end_time(film_ask *ask, uint64_t end_ns)
+{
+    char text[120];
+
+    snprintf(text, sizeof(text), "the recording ends at %" PRIu64 ".%06" PRIu64 " s",
+             end_ns / 1000000000, end_ns % 1000000000 / 1000);
+    film_ask_words(ask, "message", text);
+}
+
+static film_status
+to_time(film_ask *ask, film_moment from, film_stop *stop)
+{
+    uint64_t end_ns = film_reader_info(ask->reader)->duration_ns, time_ns;
+    const film_thread_info *thread;
+
+    FILM_TRY(film_ask_get_number(ask, "time_ns", 0, &time_ns));
+    for (size_t i = 0; i < film_reader_thread_count(ask->reader); i++) {
+        thread = film_reader_thread(ask->reader, i);
+        end_ns = thread->last_ns > end_ns ? thread->last_ns : end_ns;
+    }
+    if (time_ns > end_ns) {
+        stop->reason = FILM_STOP_AT_END;
+        put_end_time(ask, end_ns);
+    }
+    return film_timeline_at_time(ask->timeline, from.thread, time_ns, &stop->moment,
+                                 ask->error);
+}
+
+static film_status
+to_fraction(film_ask *ask, film_moment from, film_stop *stop)
+{
+    double fraction = film_json_number(film_ask_get(ask, "fraction"));
+
+    if (fraction > 1.0) {
+        stop->reason = FILM_STOP_AT_END;
+        put_end_time(ask, film_reader_info(ask->reader)->duration_ns);
+    }
+    return film_timeline_at_fraction(ask->timeline, from.thread, fraction,
+                                     &stop->moment, ask->error);
+}
+
+/* To the n-th time a place ran; where it did not, why. */
+static film_status
+to_hit(film_ask *ask, film_stop *stop)
+{
+    const film_json_node *nth = film_ask_get(ask, "n");
+    film_breakpoint place;
+
+    FILM_TRY(film_ask_get_place(ask, &place));
+    FILM_TRY(film_timeline_hit(ask->timeline, &place,
+                               film_json_is(nth, FILM_JSON_INTEGER) ? nth->integer : 1,
+                               &ask->budget, stop, ask->error));
+    return stop->reason == FILM_STOP_ARRIVED || stop->reason == FILM_STOP_UNFINISHED
+               ? FILM_OK
+               : film_ask_put_verdict(ask, &place);
+}
+
 static film_status
 jump(film_ask *ask, const char *how, film_moment from, film_stop *stop)
 {
-    const film_json_node *nth = film_ask_get(ask, "n");
-    uint64_t number;
-    const char *file;
-
     memset(stop, 0, sizeof(*stop));
     if (strcmp(how, "event") == 0) {
-        film_moment first, last;
-        FILM_TRY(film_ask_get_number(ask, "event", from.event, &number));
-        FILM_TRY(
-            film_timeline_ends(ask->timeline, from.thread, &first, &last, ask->error));
-        stop->moment = film_moment_of(from.thread, number < first.event  ? first.event
-                                                   : number > last.event ? last.event
-                                                                         : number);
-        return FILM_OK;
+        return to_event(ask, from, stop);
     }
     if (strcmp(how, "time") == 0) {
-        FILM_TRY(film_ask_get_number(ask, "time_ns", 0, &number));
-        return film_timeline_at_time(ask->timeline, from.thread, number, &stop->moment,
-                                     ask->error);
+        return to_time(ask, from, stop);
     }
     if (strcmp(how, "fraction") == 0) {
-        return film_timeline_at_fraction(
-            ask->timeline, from.thread, film_json_number(film_ask_get(ask, "fraction")),
-            &stop->moment, ask->error);
+        return to_fraction(ask, from, stop);
     }
     if (strcmp(how, "hit") == 0) {
-        FILM_TRY(film_ask_get_text(ask, "file", true, &file));
-        FILM_TRY(film_ask_get_number(ask, "line", 0, &number));
-        return film_timeline_hit(ask->timeline, file, (uint32_t)number,
-                                 film_json_is(nth, FILM_JSON_INTEGER) ? nth->integer
-                                                                      : 1,
-                                 &ask->budget, stop, ask->error);
+        return to_hit(ask, stop);
     }
     return film_fail(ask->error, FILM_MISUSE, "there is no move '%.40s'", how);
 }
@@ -175,7 +237,8 @@ make_move(film_ask *ask, const char *how, film_moment from, film_stop *stop)
 
 /* What a move came to, also told by `first`. */
 film_status
-film_ask_stopped(film_ask *ask, film_moment from, const film_stop *stop)
+film_ask_stopped(film_ask *ask, film_moment from, const film_stop *stop,
+                 const film_tally *tally)
 {
     uint64_t frame;
     film_moment at = stop->moment;
@@ -189,7 +252,12 @@ film_ask_stopped(film_ask *ask, film_moment from, const film_stop *stop)
     film_ask_close(ask, '}');
     if (stop->reason == FILM_STOP_UNFINISHED) {
         char progress[32];
-        film_ask_moment(ask, "next", stop->moment);
+        if (tally != NULL) {
+            film_ask_put_next(ask, stop->moment, tally);
+        }
+        else {
+            film_ask_moment(ask, "next", stop->moment);
+        }
         film_ask_key(ask, "progress");
         snprintf(progress, sizeof(progress), "%.6f", stop->progress);
         film_buffer_append_text(ask->out, progress);
@@ -212,5 +280,5 @@ film_answer_move(film_ask *ask)
         FILM_TRY(film_ask_get_moment(ask, "next", false, &start));
     }
     FILM_TRY(make_move(ask, how, start, &stop));
-    return film_ask_stopped(ask, from, &stop);
+    return film_ask_stopped(ask, from, &stop, NULL);
 }

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/ending.h"
 #include "analysis/query_state.h"
+#include "analysis/raises.h"
 #include "base/alloc.h"
 
 static const char *const the_levels[] = {"calls", "lines", "values"};
@@ -131,7 +133,7 @@ film_answer_open(film_ask *ask)
 {
     const film_info *info = film_reader_info(ask->reader);
     film_moment start = {0}, first = {0}, last = {0};
-    char uuid[33];
+    char uuid[33], room[256];
 
     for (size_t i = 0; i < sizeof(info->uuid); i++) {
         snprintf(uuid + 2 * i, 3, "%02x", info->uuid[i]);
@@ -141,6 +143,7 @@ film_answer_open(film_ask *ask)
     put_meta(ask, "python");
     film_ask_words(ask, "level", info->level < 3 ? the_levels[info->level] : "unknown");
     film_ask_words(ask, "ending", the_endings[info->ending]);
+    film_ask_words(ask, "how_ended", film_how_ended(ask->reader, room));
     film_ask_number(ask, "duration_ns", info->duration_ns);
     film_ask_number(ask, "lost", info->lost);
     put_threads(ask);
@@ -166,6 +169,24 @@ film_answer_moment(film_ask *ask)
     FILM_TRY(film_ask_get_moment(ask, "m", true, &moment));
     FILM_TRY(film_ask_get_number(ask, "frame", 0, &frame));
     return film_ask_whole_moment(ask, moment, film_ask_wants(ask, "locals"), frame);
+}
+
+film_status
+film_answer_exception(film_ask *ask)
+{
+    static const char *const fates[] = {"none", "caught", "left", "uncaught"};
+    const film_event *event;
+    film_moment moment, raised;
+    film_fate fate;
+
+    FILM_TRY(film_ask_get_moment(ask, "m", true, &moment));
+    FILM_TRY(film_exception_fate(ask->timeline, moment, &ask->budget, &fate, &raised,
+                                 ask->error));
+    FILM_TRY(film_timeline_event(ask->timeline, moment, &event, ask->error));
+    film_ask_put_exception(ask, event);
+    film_ask_words(ask, "fate", fates[fate]);
+    film_ask_moment(ask, "raised", raised);
+    return FILM_OK;
 }
 
 film_status

@@ -60,6 +60,10 @@ film_ask_value(film_ask *ask, const char *key, film_moment moment,
 void
 film_ask_place(film_ask *ask, uint32_t code, uint32_t line);
 
+/* "exception": what the event tells of one; null: it is about none. */
+void
+film_ask_put_exception(film_ask *ask, const film_event *event);
+
 /* All of a MOMENT; the variables of the frame with that serial if `locals`. */
 FILM_NODISCARD film_status
 film_ask_whole_moment(film_ask *ask, film_moment moment, bool locals, uint64_t frame);
@@ -103,13 +107,33 @@ film_ask_wants(film_ask *ask, const char *what);
 FILM_NODISCARD film_status
 film_ask_get_frame(film_ask *ask, film_moment moment, size_t *index, uint64_t *serial);
 
+/* The "file" and "line", or "function", of a request. */
+FILM_NODISCARD film_status
+film_ask_get_place(film_ask *ask, film_breakpoint *out);
+
+/* "verdict" and "message" of a place where nothing stopped; nothing where it is not
+ * known within the budget, or something does. */
+FILM_NODISCARD film_status
+film_ask_put_verdict(film_ask *ask, const film_breakpoint *place);
+
+/* "next", where a search goes on that counts what it meets: the moment and what was
+ * counted until then. As they were without one. */
+FILM_NODISCARD film_status
+film_ask_get_next(film_ask *ask, film_moment *at, film_tally *tally);
+
+/* What film_ask_get_next takes. */
+void
+film_ask_put_next(film_ask *ask, film_moment at, const film_tally *tally);
+
 /* The request's "breakpoints"; the caller owns *out. */
 FILM_NODISCARD film_status
 film_ask_breakpoints(film_ask *ask, film_breakpoints **out, size_t *bad);
 
-/* "stopped" and the moment it is about. */
+/* "stopped" and the moment it is about. `tally`: of a search that counts what it meets;
+ * NULL: it does not. */
 FILM_NODISCARD film_status
-film_ask_stopped(film_ask *ask, film_moment from, const film_stop *stop);
+film_ask_stopped(film_ask *ask, film_moment from, const film_stop *stop,
+                 const film_tally *tally);
 
 /* --- handlers --- */
 
@@ -151,5 +175,7 @@ film_status
 film_answer_written(film_ask *ask);
 film_status
 film_answer_commands(film_ask *ask);
+film_status
+film_answer_exception(film_ask *ask);
 
 #endif

@@ -91,6 +91,16 @@ film_ask_moment(film_ask *ask, const char *key, film_moment moment)
     film_ask_words(ask, key, text);
 }
 
+void
+film_ask_put_next(film_ask *ask, film_moment at, const film_tally *tally)
+{
+    char text[128];
+
+    snprintf(text, sizeof(text), "%u:%" PRIu64 "/%" PRIu64 "/%" PRIu64 "/%" PRIu64,
+             at.thread, at.event, tally->ran, tally->held, tally->unknown);
+    film_ask_words(ask, "next", text);
+}
+
 film_status
 film_ask_value(film_ask *ask, const char *key, film_moment moment,
                const film_datum *value)
@@ -263,8 +273,8 @@ put_event(film_ask *ask, film_moment moment, const film_event *event)
     return FILM_OK;
 }
 
-static void
-put_exception(film_ask *ask, const film_event *event)
+void
+film_ask_put_exception(film_ask *ask, const film_event *event)
 {
     film_value message;
 
@@ -345,7 +355,7 @@ film_ask_whole_moment(film_ask *ask, film_moment moment, bool locals, uint64_t f
     film_ask_place(ask, depth > 0 ? frames[depth - 1].code : FILM_NO_CODE,
                    depth > 0 ? frames[depth - 1].line : 0);
     film_ask_number(ask, "depth", depth);
-    put_exception(ask, &kept);
+    film_ask_put_exception(ask, &kept);
     put_stack(ask, moment, frames, depth, most);
     FILM_TRY(put_task(ask, moment));
     index = depth;

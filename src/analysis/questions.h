@@ -129,6 +129,7 @@ typedef struct film_condition {
     uint32_t code;         /* looked at in frames of this function; FILM_NO_CODE: any */
     uint32_t line;         /* and at every hit of this line only; 0: at all of them */
     bool back;
+    struct film_tally *tally; /* borrowed; what was met on the way; NULL: not wanted */
     bool monotone; /* forward: once true it stays true, in the thread where one stands:
                       found by halving, in some twenty looks */
 } film_condition;

@@ -224,7 +224,7 @@ typedef enum film_move {
     FILM_MOVE_BACK_OUT,  /* to the caller's line that called */
     FILM_MOVE_CALL,      /* to the event that called the frame */
     FILM_MOVE_RETURN,    /* to the event that ended it (return or unwind) */
-    FILM_MOVE_RAISE,     /* to the next raise */
+    FILM_MOVE_RAISE,     /* to the next raise: where an exception is raised */
     FILM_MOVE_BACK_RAISE,
     FILM_MOVE_START, /* of the thread */
     FILM_MOVE_END
@@ -251,6 +251,7 @@ typedef struct film_move_options {
     uint64_t frame; /* serial of the frame that next, out, call, return are about;
                        0: the innermost */
     bool across;    /* step, line, raise: by time through all threads */
+    bool passing;   /* raise: also where an exception merely passes by */
     film_budget budget;
 } film_move_options;
 
@@ -265,9 +266,13 @@ FILM_NODISCARD film_status
 film_timeline_at_fraction(film_timeline *timeline, uint32_t thread, double fraction,
                           film_moment *out, film_error *error);
 
-/* The n-th hit (from 1; negative: from the end) of a line, all threads by time. */
+struct film_breakpoint;
+
+/* The n-th hit (from 1; negative: from the end) of a line or function, all threads by
+ * time. */
 FILM_NODISCARD film_status
-film_timeline_hit(film_timeline *timeline, const char *file, uint32_t line, int64_t n,
-                  const film_budget *budget, film_stop *out, film_error *error);
+film_timeline_hit(film_timeline *timeline, const struct film_breakpoint *place,
+                  int64_t n, const film_budget *budget, film_stop *out,
+                  film_error *error);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/raises.h"
 #include "analysis/search.h"
 #include "base/alloc.h"
 #include "reader/reader_state.h"
@@ -74,12 +75,13 @@ match_any(void *context, film_timeline *timeline, const film_scene *scene,
     return scene->events[index].kind != FILM_KIND_NONE;
 }
 
+/* A raise; of those that pass by only where `context` says so. */
 static bool
-match_kind(void *context, film_timeline *timeline, const film_scene *scene,
-           uint32_t index)
+match_raise(void *context, film_timeline *timeline, const film_scene *scene,
+            uint32_t index)
 {
-    (void)timeline;
-    return scene->events[index].kind == *(const uint8_t *)context;
+    return scene->events[index].kind == FILM_KIND_RAISE &&
+           (*(const bool *)context || !film_raise_passes(timeline, scene, index));
 }
 
 typedef struct frame_event {
@@ -346,11 +348,11 @@ static film_status
 move_raise(film_timeline *timeline, film_moment from, bool back,
            const film_move_options *options, film_stop *out, film_error *error)
 {
-    uint8_t kind = FILM_KIND_RAISE;
+    bool passing = options->passing;
     film_wanted wanted = {.kind = FILM_WANTED_EVENT, .number = FILM_KIND_RAISE};
     film_filter filter = {.wanted = &wanted, .count = 1};
 
-    return search(timeline, from, back, options->across, &filter, match_kind, &kind,
+    return search(timeline, from, back, options->across, &filter, match_raise, &passing,
                   &options->budget, out, error);
 }
 

@@ -42,6 +42,12 @@ start_at(const film_command *command, film_step *step, const char *at)
                           (int)(step->text.length > 0 ? step->text.length - 1 : 0),
                           step->text.length > 0 ? (char *)step->text.data : "");
     }
+    else if (step->beyond) { /* its first line says so */
+        const char *said = (const char *)step->text.data;
+        const char *end = memchr(said, '\n', step->text.length);
+        fprintf(stderr, "filmstrip step: --at %.40s: %.*s\n", at,
+                (int)(end == NULL ? 0 : end - said), said);
+    }
     step->trail_count = 0;
     return !failed;
 }

@@ -19,6 +19,7 @@
 #define COUNT_NS 400000000u
 #define HITS_PAGE 1000
 #define LABEL 240u
+#define NEXT 128u /* a moment and what was counted */
 
 bool
 film_dap_arrive(film_dap *dap, const char *how, const char *reason,
@@ -110,7 +111,7 @@ collect_hits(film_dap *dap, size_t source, int64_t line, const char *from, bool 
     uint64_t began_ns = film_clock_monotonic_ns();
     film_dap_answer answer = {0};
     film_dap_watch watch;
-    char next[FILM_DAP_MOMENT] = "";
+    char next[NEXT] = "";
     bool fine = true;
 
     film_dap_watch_begin(dap, &watch, "Counting runs of the line");
@@ -132,7 +133,7 @@ collect_hits(film_dap *dap, size_t source, int64_t line, const char *from, bool 
         fine = film_dap_ask(dap, &answer) && keep_hits(dap, kept, &answer);
         where = fine ? film_dap_text(&answer, answer.root, "next") : NULL;
         kept->all = fine && where == NULL;
-        film_dap_copy_moment(next, where == NULL ? "" : where);
+        snprintf(next, sizeof(next), "%s", where == NULL ? "" : where);
         if (fine && film_dap_watch_go_on(dap, &watch, -1) != FILM_DAP_GO_ON) {
             fine = film_dap_refuse(dap, "cancelled");
         }
@@ -369,6 +370,9 @@ film_dap_jump_request(film_dap *dap, const film_json_node *arguments)
         if (film_json_is(value, FILM_JSON_INTEGER)) {
             film_json_add_integer(&with, numbers[i], value->integer);
         }
+    }
+    if (film_dap_get_bool(dap, arguments, "passing", false)) {
+        film_json_add_bool(&with, "passing", true);
     }
     if (fraction != NULL) {
         film_json_add_real(&with, "fraction", film_json_number(fraction));

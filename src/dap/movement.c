@@ -52,20 +52,19 @@ film_dap_tell_continued(film_dap *dap)
     film_dap_send_event(dap);
 }
 
-/* "ValueError: too much"; false: no exception passes. */
-static bool
-describe_exception(const film_dap_answer *answer, char *text, size_t room)
+bool
+film_dap_describe_exception(const film_dap_answer *answer, char *text, size_t room)
 {
     const film_json_node *exception =
         film_json_get(&answer->json, answer->root, "exception");
     const char *type = film_dap_text(answer, exception, "type");
     const char *message = film_dap_text(answer, exception, "message");
+    bool says = message != NULL && message[0] != '\0';
 
     if (type == NULL) {
         return false;
     }
-    snprintf(text, room, "%.80s%s%.200s", type, message == NULL ? "" : ": ",
-             message == NULL ? "" : message);
+    snprintf(text, room, "%.100s%s%.500s", type, says ? ": " : "", says ? message : "");
     return true;
 }
 
@@ -104,7 +103,7 @@ tell_hit(film_dap *dap, const film_dap_answer *answer, const film_dap_point *poi
                               "Paused on function breakpoint", NULL, point);
         return;
     case FILM_DAP_EXCEPTION:
-        if (!describe_exception(answer, text, sizeof(text))) {
+        if (!film_dap_describe_exception(answer, text, sizeof(text))) {
             snprintf(text, sizeof(text), "exception");
         }
         film_dap_tell_stopped(dap, "exception", "Paused on exception", text, point);
@@ -156,7 +155,8 @@ film_dap_tell_end(film_dap *dap, bool back, film_dap_answer *answer)
         film_dap_tell_stopped(dap, "entry", "Start of the recording", NULL, NULL);
         return;
     }
-    if (answer->root != NULL && describe_exception(answer, text, sizeof(text))) {
+    if (answer->root != NULL &&
+        film_dap_describe_exception(answer, text, sizeof(text))) {
         snprintf(description, sizeof(description), "End of the recording: %s", text);
     }
     else {

@@ -128,7 +128,10 @@ verify(film_dap *dap, size_t from)
     for (size_t i = from; i < dap->points.count && item != NULL; i++) {
         film_dap_point *point = &dap->points.list[i];
         const char *message = film_dap_text(&answer, item, "message");
-        point->verified = film_dap_is(&answer, item, "verified");
+        /* What nothing in the whole recording can hit is not verified either: editors
+         * show why only then. */
+        point->verified = film_dap_is(&answer, item, "verified") &&
+                          !film_dap_is(&answer, item, "whole");
         point->line = (uint32_t)film_dap_integer(&answer, item, "line", 0);
         if (message != NULL) {
             point->message = film_alloc(strlen(message) + 1);

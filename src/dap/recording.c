@@ -57,20 +57,24 @@ tell_recording(film_dap *dap, const film_dap_answer *answer, const char *path)
     const char *program = film_dap_text(answer, answer->root, "program");
     const char *python = film_dap_text(answer, answer->root, "python");
     const char *level = film_dap_text(answer, answer->root, "level");
+    const char *ended = film_dap_text(answer, answer->root, "how_ended");
+    size_t damaged = film_reader_damage_count(dap->reader);
     const char *name = strrchr(path, '/');
     const char *script = program == NULL ? NULL : strrchr(program, '/');
-    char text[512];
+    char text[640];
 
-    snprintf(text, sizeof(text), "%.120s: %.120s, Python %.20s, %llu events, %.3f s%s",
+    snprintf(text, sizeof(text),
+             "%.120s: %.120s, Python %.20s, %llu event%s, %.3f s; %s%s",
              name == NULL ? path : name + 1,
              program == NULL  ? "?"
              : script != NULL ? script + 1
                               : program,
              python == NULL ? "?" : python, (unsigned long long)info->events,
-             (double)info->duration_ns / 1e9,
-             info->ending == FILM_ENDING_DIED   ? "; the program died"
-             : info->ending == FILM_ENDING_LIVE ? "; still being written"
-                                                : "");
+             info->events == 1 ? "" : "s", (double)info->duration_ns / 1e9,
+             info->ending == FILM_ENDING_LIVE ? "" : "ended: ",
+             info->ending == FILM_ENDING_LIVE ? "still being written"
+             : ended == NULL                  ? "?"
+                                              : ended);
     film_dap_say(dap, "console", text);
     if (level != NULL && strcmp(level, "values") != 0) {
         snprintf(text, sizeof(text),
@@ -79,15 +83,15 @@ tell_recording(film_dap *dap, const film_dap_answer *answer, const char *path)
                  level);
         film_dap_say(dap, "console", text);
     }
-    if (film_reader_damage_count(dap->reader) > 0) {
-        snprintf(text, sizeof(text), "%zu places of it are damaged; the first: %s",
-                 film_reader_damage_count(dap->reader),
+    if (damaged > 0) {
+        snprintf(text, sizeof(text), "%zu place%s of it %s damaged; the first: %s",
+                 damaged, damaged == 1 ? "" : "s", damaged == 1 ? "is" : "are",
                  film_reader_damage(dap->reader, 0)->message);
         film_dap_say(dap, "important", text);
     }
     if (info->lost > 0) {
-        snprintf(text, sizeof(text), "%llu events were lost while it was recorded.",
-                 (unsigned long long)info->lost);
+        snprintf(text, sizeof(text), "%llu event%s lost while it was recorded.",
+                 (unsigned long long)info->lost, info->lost == 1 ? " was" : "s were");
         film_dap_say(dap, "console", text);
     }
 }

@@ -54,6 +54,24 @@ begin_response(film_dap *dap, bool success)
     film_json_add_text(&dap->event, "command", dap->command);
 }
 
+/* Whether the user asked: what an editor asks by itself, for each hover and each watch,
+ * is refused without a pop-up, and the console shows its own. */
+static bool
+is_users(const film_dap *dap)
+{
+    static const char *const own[] = {
+        "evaluate",           "completions",   "scopes", "variables",
+        "stackTrace",         "threads",       "source", "loadedSources",
+        "dataBreakpointInfo", "exceptionInfo", "cancel", "breakpointLocations"};
+
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+        if (strcmp(dap->command, own[i]) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void
 send_refusal(film_dap *dap)
 {
@@ -66,7 +84,7 @@ send_refusal(film_dap *dap)
         film_json_open(&dap->event, "error", '{');
         film_json_add_integer(&dap->event, "id", 1);
         film_json_add_text(&dap->event, "format", dap->why);
-        film_json_add_bool(&dap->event, "showUser", true);
+        film_json_add_bool(&dap->event, "showUser", is_users(dap));
         film_json_close(&dap->event, '}');
         film_json_close(&dap->event, '}');
     }

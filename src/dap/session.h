@@ -230,6 +230,12 @@ film_dap_integer(const film_dap_answer *answer, const film_json_node *of,
 bool
 film_dap_is(const film_dap_answer *answer, const film_json_node *of, const char *key);
 
+/* --- movement.c --- */
+
+/* "ValueError: too much", of the exception of a moment; false: none passes. */
+bool
+film_dap_describe_exception(const film_dap_answer *answer, char *text, size_t room);
+
 /* --- recording.c --- */
 
 bool

@@ -165,13 +165,23 @@ film_dap_scopes(film_dap *dap, const film_json_node *arguments)
 
 /* --- exceptions --- */
 
+/* Who would have stopped there: what nobody caught, what only unrecorded code did, and
+ * all the others. */
+static const char *
+break_mode(const char *fate)
+{
+    return fate != NULL && strcmp(fate, "uncaught") == 0 ? "unhandled"
+           : fate != NULL && strcmp(fate, "left") == 0   ? "userUnhandled"
+                                                         : "always";
+}
+
 bool
 film_dap_exception_info(film_dap *dap, const film_json_node *arguments)
 {
     film_json_writer *out = &dap->response, *question;
     film_dap_answer answer = {0};
     const film_json_node *exception;
-    const char *type, *message, *kind;
+    const char *type, *message;
     char moment[FILM_DAP_MOMENT], text[640];
     bool fine;
 
@@ -179,9 +189,8 @@ film_dap_exception_info(film_dap *dap, const film_json_node *arguments)
             dap, film_dap_get_integer(dap, arguments, "threadId", 0), moment)) {
         return false;
     }
-    question = film_dap_question(dap, "moment");
+    question = film_dap_question(dap, "exception");
     film_json_add_text(question, "m", moment);
-    film_json_add_integer(question, "frames", 0);
     fine = film_dap_ask(dap, &answer);
     exception = fine ? film_json_get(&answer.json, answer.root, "exception") : NULL;
     type = film_dap_text(&answer, exception, "type");
@@ -190,16 +199,15 @@ film_dap_exception_info(film_dap *dap, const film_json_node *arguments)
     }
     if (fine) {
         message = film_dap_text(&answer, exception, "message");
-        kind = film_dap_text(&answer, answer.root, "kind");
-        snprintf(text, sizeof(text), "%.100s%s%.500s", type,
-                 message == NULL ? "" : ": ", message == NULL ? "" : message);
+        film_dap_describe_exception(&answer, text, sizeof(text));
         film_json_add_text(out, "exceptionId", type);
         film_json_add_text(out, "description", text);
         film_json_add_text(out, "breakMode",
-                           kind != NULL && strcmp(kind, "unwind") == 0 ? "unhandled"
-                                                                       : "always");
+                           break_mode(film_dap_text(&answer, answer.root, "fate")));
         film_json_open(out, "details", '{');
-        film_json_add_text(out, "message", message == NULL ? "" : message);
+        if (message != NULL) { /* what is not recorded is not said to be empty */
+            film_json_add_text(out, "message", message);
+        }
         film_json_add_text(out, "typeName", type);
         film_json_close(out, '}');
     }

@@ -129,7 +129,6 @@ put_event_values(film_dap *dap, const film_dap_answer *answer,
         film_json_get(&answer->json, answer->root, "exception");
     const char *kind = film_dap_text(answer, answer->root, "kind");
     const char *type = film_dap_text(answer, exception, "type");
-    const char *message = film_dap_text(answer, exception, "message");
     const film_json_node *top = film_json_first(
         &answer->json, film_json_get(&answer->json, answer->root, "stack"));
 
@@ -143,9 +142,8 @@ put_event_values(film_dap *dap, const film_dap_answer *answer,
         put_variable(dap, name, answer, value, place, NULL, "virtual", hex);
     }
     if (type != NULL) {
-        char text[512];
-        snprintf(text, sizeof(text), "%.100s%s%.380s", type,
-                 message == NULL ? "" : ": ", message == NULL ? "" : message);
+        char text[640];
+        film_dap_describe_exception(answer, text, sizeof(text));
         film_json_open(&dap->response, NULL, '{');
         film_json_add_text(&dap->response, "name", "(exception)");
         film_json_add_text(&dap->response, "value", text);

@@ -227,10 +227,10 @@ greet(film_screen *screen)
     char text[300] = "? lists the keys, : takes a command, q ends", exception[200];
 
     if (film_reader_damage_count(step->reader) > 0) {
+        size_t damaged = film_reader_damage_count(step->reader);
         snprintf(text, sizeof(text),
-                 "%zu places of the recording are damaged: "
-                 "filmstrip check lists them",
-                 film_reader_damage_count(step->reader));
+                 "%zu place%s of the recording %s damaged: filmstrip check lists them",
+                 damaged, damaged == 1 ? "" : "s", damaged == 1 ? "is" : "are");
     }
     else if (step->live) {
         snprintf(text, sizeof(text),

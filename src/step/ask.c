@@ -224,7 +224,7 @@ is_unfinished(film_step *step, char *next, double *progress)
     if (from == NULL) {
         return false;
     }
-    snprintf(next, FILM_STEP_PLACE, "%s", from);
+    snprintf(next, FILM_STEP_NEXT, "%s", from);
     *progress = film_json_number(film_json_get(reply, root, "progress"));
     return true;
 }
@@ -241,7 +241,7 @@ go_on(film_step *step, double progress)
 bool
 film_step_ask(film_step *step)
 {
-    char next[FILM_STEP_PLACE] = "";
+    char next[FILM_STEP_NEXT] = "";
     double progress = 0.0;
 
     do {
@@ -288,7 +288,7 @@ join(film_step *step, const char *list, const film_buffer *items)
 bool
 film_step_ask_list(film_step *step, const char *list, uint64_t limit)
 {
-    char next[FILM_STEP_PLACE] = "";
+    char next[FILM_STEP_NEXT] = "";
     film_buffer items = {0};
     double progress = 0.0;
     uint64_t count = 0;

@@ -319,29 +319,26 @@ put_row(film_step *step, const film_json *json, const film_json_node *row)
     film_output_byte(&step->out, '\n');
 }
 
-/* The place and what follows into the request. */
+/* The place and what follows into the request; *asked: its line, 0: a function. */
 static bool
-begin_hits(film_step *step, const char *arguments)
+begin_hits(film_step *step, const char *arguments, uint32_t *asked)
 {
     size_t length, place_length = strcspn(arguments, " \t,");
     const char *condition;
     film_step_place place;
     size_t from;
 
+    *asked = 0;
     if (place_length == 0) {
         return film_step_fail(step, "hits of what? FILE:LINE or a function");
     }
-    if (!film_step_look(step)) {
+    if (!film_step_look(step) ||
+        !film_step_parse_location(step, arguments, place_length, &place)) {
         return false;
     }
+    *asked = place.line;
     film_step_begin_at(step, "hits", ""); /* from the start on, not from here */
-    if (film_step_parse_place(step, arguments, place_length, &place)) {
-        film_step_add_text(step, "file", place.file, strlen(place.file));
-        film_step_add_number(step, "line", place.line);
-    }
-    else {
-        film_step_add_text(step, "function", arguments, place_length);
-    }
+    film_step_add_location(step, &place);
     from = place_length + strspn(arguments + place_length, " \t,");
     condition = film_step_condition(arguments + from, &length);
     if (length > 0) {
@@ -353,30 +350,59 @@ begin_hits(film_step *step, const char *arguments)
     return true;
 }
 
+/* Where a condition could not be told it was no hit. */
+static void
+put_doubts(film_step *step, const film_json *json, const film_json_node *root)
+{
+    uint64_t unknown = film_step_number(json, root, "unknown");
+    const char *why = film_step_text(json, root, "why");
+
+    if (unknown > 0) {
+        film_output_format(
+            &step->out, "the condition could not be told %" PRIu64 " more time%s%s",
+            unknown, unknown == 1 ? "" : "s", why[0] == '\0' ? "" : ": ");
+        film_output_display(&step->out, film_text_of(why));
+        film_output_byte(&step->out, '\n');
+    }
+}
+
 void
 film_step_do_hits(film_step *step, const film_word_info *word, const char *arguments)
 {
     const film_json *json = &step->reply;
     const film_json_node *root, *rows;
+    uint32_t asked;
+    uint64_t line;
 
     (void)word;
-    if (!begin_hits(step, arguments) || !film_step_ask_list(step, "rows", MOST_TOLD) ||
-        step->json) {
+    if (!begin_hits(step, arguments, &asked) ||
+        !film_step_ask_list(step, "rows", MOST_TOLD)) {
         return;
     }
     root = film_json_root(json);
     rows = film_json_get(json, root, "rows");
+    step->failed = rows == NULL || rows->count == 0;
+    if (step->json) {
+        return;
+    }
+    line = film_step_number(json, root, "line");
+    if (asked != 0 && line != 0 && line != asked) {
+        film_output_format(&step->out,
+                           "line %u has no recorded code; of line %" PRIu64 ":\n",
+                           asked, line);
+    }
     for (const film_json_node *row = film_json_first(json, rows); row != NULL;
          row = film_json_next(json, row)) {
         put_row(step, json, row);
     }
     if (rows == NULL || rows->count == 0) {
-        film_output_text(&step->out, "it did not run\n");
-        step->failed = true;
+        film_output_display(&step->out,
+                            film_text_of(film_step_text(json, root, "message")));
+        film_output_byte(&step->out, '\n');
+        return;
     }
-    else {
-        film_output_format(
-            &step->out, "%u hit%s%s\n", rows->count, rows->count == 1 ? "" : "s",
-            film_json_get(json, root, "next") != NULL ? ", and more behind them" : "");
-    }
+    film_output_format(
+        &step->out, "%u hit%s%s\n", rows->count, rows->count == 1 ? "" : "s",
+        film_json_get(json, root, "next") != NULL ? ", and more behind them" : "");
+    put_doubts(step, json, root);
 }

@@ -55,10 +55,20 @@ set_stop(film_step *step, draft *of, const char *words, bool once)
             film_output_text(&step->out, line);
         }
         film_output_byte(&step->out, '\n');
+        if (stop->never[0] != '\0') {
+            step->failed = true;
+            film_output_text(&step->out, "it never stops: ");
+            film_output_display(&step->out, film_text_of(stop->never));
+            film_output_byte(&step->out, '\n');
+        }
         if (step->json) {
             film_buffer_clear(&step->answer);
             snprintf(line, sizeof(line), "{\"id\": %u", stop->id);
             film_buffer_append_text(&step->answer, line);
+            if (stop->never[0] != '\0') {
+                film_buffer_append_text(&step->answer, ", \"message\": ");
+                film_json_put(&step->answer, stop->never, strlen(stop->never));
+            }
             if (of->is_line) {
                 snprintf(line, sizeof(line), ", \"line\": %u", stop->line);
                 film_buffer_append_text(&step->answer, line);
@@ -76,7 +86,6 @@ static bool
 draft_place(film_step *step, const char *text, size_t length, draft *of)
 {
     char here[24];
-    const char *colon;
     size_t index;
 
     if (length == 5 && memcmp(text, "raise", 5) == 0) {
@@ -96,26 +105,11 @@ draft_place(film_step *step, const char *text, size_t length, draft *of)
             film_step_number(&step->moment, film_step_frame(step, &index), "line"));
         text = here;
     }
-    if (film_step_parse_place(step, text, length, &of->place)) {
-        of->is_line = true;
-        add_member(of, "kind", "line", 4);
-        add_member(of, "file", of->place.file, strlen(of->place.file));
-        add_number(of, "line", of->place.line);
-        return true;
+    if (!film_step_parse_location(step, text, length, &of->place)) {
+        return false;
     }
-    colon = memrchr(text, ':', length);
-    if (colon == text || (colon != NULL && colon + 1 == text + length)) {
-        return film_step_fail(
-            step, "'%.*s' is no place: FILE:LINE, LINE, FUNCTION or FILE:FUNCTION",
-            (int)(length < 80 ? length : 80), text);
-    }
-    add_member(of, "kind", "function", 8);
-    if (colon != NULL) {
-        add_member(of, "file", text, (size_t)(colon - text));
-        length -= (size_t)(colon + 1 - text);
-        text = colon + 1;
-    }
-    add_member(of, "function", text, length);
+    of->is_line = of->place.line != 0;
+    film_step_open_spec(&of->spec, &of->place);
     return true;
 }
 

@@ -6,8 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/time_text.h"
 #include "step/handlers.h"
 #include "step/paragraph.h"
+
+/* Numbers of requests are below 2^53. */
+#define MOST_NS ((uint64_t)1 << 53)
 
 static void
 begin_jump(film_step *step, const char *how)
@@ -58,12 +62,8 @@ film_step_do_event(film_step *step, const film_word_info *word, const char *argu
         return;
     }
     if (film_step_parse_count(step, arguments, 0, &number)) {
-        if (number > (uint64_t)1 << 53) {
-            (void)film_step_fail(step, "there is no such event");
-            return;
-        }
         begin_jump(step, "event");
-        film_step_add_number(step, "event", number);
+        film_step_add_number(step, "event", number < MOST_NS ? number : MOST_NS);
         (void)film_step_move(step, false, NULL);
     }
 }
@@ -71,41 +71,23 @@ film_step_do_event(film_step *step, const film_word_info *word, const char *argu
 bool
 film_step_to_time(film_step *step, const char *text)
 {
-    static const struct {
-        const char *name;
-        double ns;
-    } units[] = {{"s", 1e9},  {"ms", 1e6},   {"us", 1e3},  {"ns", 1.0},
-                 {"m", 6e10}, {"min", 6e10}, {"h", 3.6e12}};
-    size_t digits = strspn(text, "0123456789.");
-    char *unit, fraction[40];
-    double number;
+    film_time_text told;
+    char fraction[400];
 
-    if (digits == 0 || digits > 24) {
+    if (!film_time_text_read(text, &told)) {
         return false;
     }
-    number = strtod(text, &unit);
-    if (unit != text + digits) {
-        return false;
-    }
-    unit += strspn(unit, " ");
-    if (strcmp(unit, "%") == 0) {
-        int length = snprintf(fraction, sizeof(fraction), "%.9f", number / 100.0);
-        begin_jump(step, "fraction");
+    begin_jump(step, told.is_share ? "fraction" : "time");
+    if (told.is_share) {
+        int length = snprintf(fraction, sizeof(fraction), "%.9f", told.share);
         film_step_add_raw(step, "fraction", fraction, (size_t)length);
-        (void)film_step_move(step, false, NULL);
-        return true;
     }
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        if (strcmp(unit, units[i].name) == 0) {
-            double ns = number * units[i].ns + 0.5;
-            begin_jump(step, "time");
-            film_step_add_number(step, "time_ns",
-                                 ns < 9e15 ? (uint64_t)ns : (uint64_t)9e15);
-            (void)film_step_move(step, false, NULL);
-            return true;
-        }
+    else {
+        film_step_add_number(step, "time_ns",
+                             told.last_ns < MOST_NS ? told.last_ns : MOST_NS);
     }
-    return false;
+    (void)film_step_move(step, false, NULL);
+    return true;
 }
 
 void
@@ -113,7 +95,7 @@ film_step_do_time(film_step *step, const film_word_info *word, const char *argum
 {
     (void)word;
     if (!film_step_to_time(step, arguments)) {
-        (void)film_step_fail(step, "'%.40s' is no time like 1.5s, 20ms, 300us or 50%%",
+        (void)film_step_fail(step, "'%.40s' is no time like 0.25, 1.5s, 20ms or 50%%",
                              arguments);
     }
 }
@@ -124,19 +106,21 @@ film_step_do_hit(film_step *step, const film_word_info *word, const char *argume
     size_t length = strcspn(arguments, " \t");
     const char *rest = arguments + length + strspn(arguments + length, " \t");
     film_step_place place;
-    char *end = NULL;
+    char *end = NULL, no[64];
     long long n = rest[0] == '\0' ? 1 : strtoll(rest, &end, 10);
 
     (void)word;
-    if (!film_step_parse_place(step, arguments, length, &place) ||
-        (end != NULL && (*end != '\0' || end == rest || n == 0))) {
-        (void)film_step_fail(step, "give a line and which time it ran: "
+    if (length == 0 || (end != NULL && (*end != '\0' || end == rest || n == 0))) {
+        (void)film_step_fail(step, "give a place and which time it ran: "
                                    "hit FILE:LINE N; -1 is the last time");
         return;
     }
+    if (!film_step_look(step) ||
+        !film_step_parse_location(step, arguments, length, &place)) {
+        return;
+    }
     begin_jump(step, "hit");
-    film_step_add_text(step, "file", place.file, strlen(place.file));
-    film_step_add_number(step, "line", place.line);
+    film_step_add_location(step, &place);
     if (n < 0) {
         char number[32];
         int digits = snprintf(number, sizeof(number), "%lld", n);
@@ -145,24 +129,34 @@ film_step_do_hit(film_step *step, const film_word_info *word, const char *argume
     else {
         film_step_add_number(step, "n", (uint64_t)n);
     }
-    (void)film_step_move(step, false, "the line did not run that often");
+    snprintf(no, sizeof(no), "it ran fewer than %llu times",
+             n < 0 ? 0 - (unsigned long long)n : (unsigned long long)n);
+    (void)film_step_move(step, false, no);
 }
 
 void
 film_step_to_condition(film_step *step, const char *condition, film_word how)
 {
     bool back = how == FILM_WORD_RFIRST;
+    char from[FILM_STEP_PLACE];
 
+    memcpy(from, step->at, sizeof(from));
     film_step_begin(step, "first");
     film_step_add_text(step, "condition", condition, strlen(condition));
     film_step_add_raw(step, "back", back ? "true" : "false", back ? 4 : 5);
     if (how == FILM_WORD_BISECT) {
         film_step_add_raw(step, "monotone", "true", 4);
     }
-    (void)film_step_move(step, false,
-                         back
-                             ? "it was not true before, in this function"
-                             : "it does not become true behind this, in this function");
+    if (!film_step_ask(step)) {
+        return;
+    }
+    if (!film_step_came_to_end(step)) {
+        film_output_format(&step->out,
+                           back ? "last true before event %s:\n"
+                                : "first true behind event %s:\n",
+                           from);
+    }
+    (void)film_step_finish_move(step, false, "it is not true there");
 }
 
 void
@@ -297,12 +291,30 @@ find_text(film_step *step, const char *text, bool back)
     (void)film_step_fail(step, "'%.80s' is not in this source", text);
 }
 
+/* FILE:LINE, FILE:FUNCTION and fn:NAME; false: the text is none of them. */
+static bool
+find_place(film_step *step, const char *text, film_step_place *place)
+{
+    char file[1024];
+
+    if (strncmp(text, "fn:", 3) == 0) {
+        return film_step_parse_location(step, text + 3, strlen(text + 3), place);
+    }
+    if (strchr(text, ':') == NULL) {
+        return false;
+    }
+    if (film_step_parse_place(step, text, strlen(text), place)) {
+        return true;
+    }
+    return !looks_like_condition(text) && strchr(text, ' ') == NULL &&
+           film_step_take_function(text, strlen(text), place) &&
+           film_step_find_file(step, place->file, file, sizeof(file));
+}
+
 static void
 search(film_step *step, const char *text, bool back)
 {
-    const char *no = back ? "it did not run before" : "it does not run behind this";
     film_step_place place;
-    film_buffer spec = {0};
 
     if (text[0] == '@') {
         (void)film_step_jump(step, text + 1);
@@ -310,12 +322,11 @@ search(film_step *step, const char *text, bool back)
     else if (strncmp(text, "raise", 5) == 0 && (text[5] == ' ' || text[5] == '\0')) {
         film_step_to_raise(step, text + 5 + strspn(text + 5, " "), back);
     }
-    else if (strncmp(text, "fn:", 3) == 0) {
-        film_step_spec_function(&spec, text + 3, strlen(text + 3));
+    else if (find_place(step, text, &place)) {
+        film_step_run_to(step, &place, back);
     }
-    else if (strchr(text, ':') != NULL &&
-             film_step_parse_place(step, text, strlen(text), &place)) {
-        film_step_spec_line(&spec, &place);
+    else if (step->failed) {
+        return; /* fn: and no name, which was told */
     }
     else if (looks_like_condition(text)) {
         film_step_to_condition(step, text, back ? FILM_WORD_RFIRST : FILM_WORD_FIRST);
@@ -323,13 +334,6 @@ search(film_step *step, const char *text, bool back)
     else if (!isdigit((unsigned char)text[0]) || !film_step_to_time(step, text)) {
         find_text(step, text, back);
     }
-    if (spec.length > 0) {
-        film_buffer_put_byte(&spec, '\0');
-        if (!spec.failed) {
-            film_step_run_to(step, (const char *)spec.data, back, no);
-        }
-    }
-    film_buffer_reset(&spec);
 }
 
 void

@@ -325,22 +325,22 @@ put_lines_json(film_step *step, const film_source_lines *source, uint64_t around
     film_buffer_append_text(&step->answer, "]}");
 }
 
-/* The file of the recording that a name means: the first that ends with it. */
+/* Where the source is that was asked for: *file as the recording names it. */
 static bool
-find_file(film_step *step, const char *typed, char *file, size_t capacity)
+find_source(film_step *step, film_step_place *place, char *file, size_t capacity)
 {
-    for (size_t i = 0; i < film_reader_code_count(step->reader); i++) {
-        const film_code *code = film_reader_code(step->reader, (uint32_t)i);
-        if (code != NULL && code->file.length < capacity) {
-            memcpy(file, code->file.data, code->file.length);
-            file[code->file.length] = '\0';
-            if (film_step_is_file(file, typed)) {
-                return true;
-            }
-        }
+    if (place->function[0] != '\0') {
+        return film_step_find_function(step, place, file, capacity)
+                   ? true
+                   : film_step_fail(step, "no function '%.100s'%s%.100s was recorded",
+                                    place->function,
+                                    place->file[0] == '\0' ? "" : " of ", place->file);
     }
-    return film_step_fail(step, "no file '%.100s' was recorded; info files lists them",
-                          typed);
+    return film_step_find_file(step, place->file, file, capacity)
+               ? true
+               : film_step_fail(step,
+                                "no file '%.100s' was recorded; info files lists them",
+                                place->file);
 }
 
 void
@@ -365,12 +365,10 @@ film_step_do_list(film_step *step, const film_word_info *word, const char *argum
         snprintf(place.file, sizeof(place.file), "%s", own);
         place.line = (uint32_t)here;
     }
-    else if (!film_step_parse_place(step, arguments, strlen(arguments), &place)) {
-        (void)film_step_fail(step, "'%.80s' is no place: FILE:LINE or LINE", arguments);
+    else if (!film_step_parse_location(step, arguments, strlen(arguments), &place)) {
         return;
     }
-    if (!find_file(step, place.file, file, sizeof(file)) ||
-        !film_step_look_lines(step)) {
+    if (!find_source(step, &place, file, sizeof(file)) || !film_step_look_lines(step)) {
         return;
     }
     source = film_sources_get(&step->sources, step->reader, file);
@@ -411,29 +409,35 @@ static void
 put_recording(film_step *step, const film_json *json)
 {
     const film_json_node *root = film_json_root(json);
-    const char *ending = film_step_text(json, root, "ending");
+    const film_json_node *list = film_json_get(json, root, "threads");
+    uint64_t events = film_step_number(json, root, "events");
     uint64_t lost = film_step_number(json, root, "lost");
+    size_t damaged = film_reader_damage_count(step->reader);
+    unsigned threads = list == NULL ? 0 : list->count;
 
     film_output_display(&step->out,
                         film_text_of(film_step_text(json, root, "program")));
     film_output_format(&step->out,
-                       "\nPython %s, level %s, %" PRIu64 " events of %u threads in ",
-                       film_step_text(json, root, "python"), step->level,
-                       film_step_number(json, root, "events"),
-                       film_json_get(json, root, "threads") == NULL
-                           ? 0
-                           : film_json_get(json, root, "threads")->count);
+                       "\nPython %s, level %s, %" PRIu64 " event%s of %u thread%s in ",
+                       film_step_text(json, root, "python"), step->level, events,
+                       events == 1 ? "" : "s", threads, threads == 1 ? "" : "s");
     film_step_put_time(step, step->duration_ns);
-    film_output_text(&step->out, strcmp(ending, "live") == 0 ? ", being written\n"
-                                 : strcmp(ending, "died") == 0
-                                     ? ", ended without closing its recording\n"
-                                     : "\n");
-    if (lost > 0) {
-        film_output_format(&step->out, "%" PRIu64 " events were lost\n", lost);
+    if (step->live) {
+        film_output_text(&step->out, "\nit is being written\n");
     }
-    if (film_reader_damage_count(step->reader) > 0) {
-        film_output_format(&step->out, "%zu places are damaged: filmstrip check\n",
-                           film_reader_damage_count(step->reader));
+    else {
+        film_output_text(&step->out, "\nended: ");
+        film_output_display(&step->out,
+                            film_text_of(film_step_text(json, root, "how_ended")));
+        film_output_byte(&step->out, '\n');
+    }
+    if (lost > 0) {
+        film_output_format(&step->out, "%" PRIu64 " event%s lost\n", lost,
+                           lost == 1 ? " was" : "s were");
+    }
+    if (damaged > 0) {
+        film_output_format(&step->out, "%zu place%s damaged: filmstrip check\n",
+                           damaged, damaged == 1 ? " is" : "s are");
     }
 }
 

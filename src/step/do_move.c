@@ -14,7 +14,7 @@
 
 /* What the answer says of the way, kept while the moment is looked at. */
 typedef struct way {
-    char reason[16];
+    char reason[16], message[160];
     size_t breakpoint;
     film_buffer members; /* "stopped", "log": JSON */
 } way;
@@ -30,6 +30,8 @@ keep_way(film_step *step, way *of)
     memset(of, 0, sizeof(*of));
     snprintf(of->reason, sizeof(of->reason), "%s",
              film_step_text(reply, stopped, "reason"));
+    snprintf(of->message, sizeof(of->message), "%s",
+             film_step_text(reply, root, "message"));
     of->breakpoint = (size_t)film_step_number(reply, stopped, "breakpoint");
     if (step->json && stopped != NULL) {
         film_buffer_append_text(&of->members, "{\"stopped\": ");
@@ -78,6 +80,11 @@ tell_reason(film_step *step, const way *of)
         film_output_display(&step->out, film_text_of(stop->words));
         film_output_byte(&step->out, '\n');
     }
+    else if (of->message[0] != '\0') {
+        step->beyond = true;
+        film_output_display(&step->out, film_text_of(of->message));
+        film_output_byte(&step->out, '\n');
+    }
     else if (strcmp(of->reason, "start") == 0 || strcmp(of->reason, "end") == 0) {
         film_output_format(&step->out, "this is the %s of %s\n", of->reason,
                            step->live && of->reason[0] == 'e'
@@ -115,8 +122,10 @@ finish_move(film_step *step, bool keep, const char *no, bool own)
     keep_way(step, &of);
     tell_log(step);
     if (is_at_end(&of) && no != NULL) {
+        const char *why =
+            film_step_text(&step->reply, film_json_root(&step->reply), "message");
         film_buffer_reset(&of.members);
-        return film_step_fail(step, "%s", no);
+        return film_step_fail(step, "%s", why[0] != '\0' ? why : no);
     }
     ok = film_step_arrive(step, keep) && film_step_look(step);
     if (own || of.reason[0] != 'b') {
@@ -133,6 +142,12 @@ finish_move(film_step *step, bool keep, const char *no, bool own)
     }
     film_buffer_reset(&of.members);
     return ok;
+}
+
+bool
+film_step_finish_move(film_step *step, bool keep, const char *no)
+{
+    return finish_move(step, keep, no, false);
 }
 
 bool
@@ -205,61 +220,95 @@ film_step_do_move(film_step *step, const film_word_info *word, const char *argum
     (void)finish_move(step, keep, NULL, false);
 }
 
-/* Runs to breakpoints: those that are set, or the one in `spec`. */
-static void
-go_on(film_step *step, const char *spec, bool back, const char *no)
-{
-    begin_move(step, back ? "reverse-continue" : "continue");
-    film_step_add_raw(step, "across", "true", 4);
-    film_step_add_stops(step, spec);
-    if (film_step_ask_list(step, "log", MOST_LOG)) {
-        (void)finish_move(step, false, no, spec == NULL);
-    }
-}
-
-void
-film_step_run_to(film_step *step, const char *spec, bool back, const char *no)
-{
-    if (is_there(step)) {
-        go_on(step, spec, back, no);
-    }
-}
-
+/* Runs to the breakpoints that are set. */
 void
 film_step_do_continue(film_step *step, const film_word_info *word,
                       const char *arguments)
 {
     (void)arguments;
-    if (is_there(step)) {
-        go_on(step, NULL, word->word == FILM_WORD_RCONTINUE, NULL);
+    if (!is_there(step)) {
+        return;
+    }
+    begin_move(step,
+               word->word == FILM_WORD_RCONTINUE ? "reverse-continue" : "continue");
+    film_step_add_raw(step, "across", "true", 4);
+    film_step_add_stops(step, NULL);
+    if (film_step_ask_list(step, "log", MOST_LOG)) {
+        (void)finish_move(step, false, NULL, true);
     }
 }
 
-void
-film_step_spec_line(film_buffer *to, const film_step_place *place)
+/* Nothing was found: because there is no such place, or there is, and it does not run
+ * there. */
+static void
+explain(film_step *step, const film_step_place *place, const char *spec, bool back)
 {
-    char number[32];
+    const char *what = place->line == 0 ? "the function" : "the line";
+    const char *did = place->line == 0 ? (back ? "was not called" : "is not called")
+                      : back           ? "did not run"
+                                       : "does not run";
+    const film_json *reply = &step->reply;
+    const film_json_node *told;
 
-    film_buffer_append_text(to, "{\"kind\": \"line\", \"file\": ");
-    film_json_put(to, place->file, strlen(place->file));
-    snprintf(number, sizeof(number), ", \"line\": %u}", place->line);
-    film_buffer_append_text(to, number);
+    film_step_begin(step, "breakpoints");
+    film_step_add_stops(step, spec);
+    if (!film_step_ask(step)) {
+        return;
+    }
+    told = film_json_first(reply,
+                           film_json_get(reply, film_json_root(reply), "breakpoints"));
+    if (film_step_text(reply, told, "message")[0] != '\0') {
+        (void)film_step_fail(step, "%s", film_step_text(reply, told, "message"));
+    }
+    else {
+        (void)film_step_fail(step, "%s %s %s event %s", what, did,
+                             back ? "before" : "behind", step->at);
+    }
+}
+
+bool
+film_step_came_to_end(const film_step *step)
+{
+    const film_json *reply = &step->reply;
+    const char *reason = film_step_text(
+        reply, film_json_get(reply, film_json_root(reply), "stopped"), "reason");
+
+    return strcmp(reason, "start") == 0 || strcmp(reason, "end") == 0;
 }
 
 void
-film_step_spec_function(film_buffer *to, const char *name, size_t length)
+film_step_run_to(film_step *step, const film_step_place *place, bool back)
 {
-    film_buffer_append_text(to, "{\"kind\": \"function\", \"function\": ");
-    film_json_put(to, name, length);
-    film_buffer_append_text(to, "}");
+    film_buffer spec = {0};
+
+    if (!is_there(step)) {
+        return;
+    }
+    film_step_open_spec(&spec, place);
+    film_buffer_append(&spec, "}", 2);
+    if (spec.failed) {
+        film_buffer_reset(&spec);
+        (void)film_step_fail(step, "memory ran out");
+        return;
+    }
+    begin_move(step, back ? "reverse-continue" : "continue");
+    film_step_add_raw(step, "across", "true", 4);
+    film_step_add_stops(step, (const char *)spec.data);
+    if (film_step_ask(step)) {
+        if (film_step_came_to_end(step)) {
+            explain(step, place, (const char *)spec.data, back);
+        }
+        else {
+            (void)finish_move(step, false, NULL, false);
+        }
+    }
+    film_buffer_reset(&spec);
 }
 
 void
 film_step_do_until(film_step *step, const film_word_info *word, const char *arguments)
 {
-    bool back = word->word == FILM_WORD_RUNTIL;
     film_step_place place;
-    film_buffer spec = {0};
     char here[24];
     size_t index;
 
@@ -272,40 +321,44 @@ film_step_do_until(film_step *step, const film_word_info *word, const char *argu
     if (arguments[0] == '\0') {
         arguments = here;
     }
-    if (!film_step_parse_place(step, arguments, strlen(arguments), &place)) {
-        (void)film_step_fail(step, "'%.80s' is no place: FILE:LINE or LINE", arguments);
-        return;
+    if (film_step_parse_location(step, arguments, strlen(arguments), &place)) {
+        film_step_run_to(step, &place, word->word == FILM_WORD_RUNTIL);
     }
-    film_step_spec_line(&spec, &place);
-    film_buffer_put_byte(&spec, '\0');
-    if (spec.failed) {
-        (void)film_step_fail(step, "memory ran out");
+}
+
+/* "any" before the type: also where exceptions merely pass by. */
+static bool
+takes_any(const char **type)
+{
+    if (strncmp(*type, "any", 3) != 0 || ((*type)[3] != ' ' && (*type)[3] != '\0')) {
+        return false;
     }
-    else {
-        go_on(step, (const char *)spec.data, back,
-              back ? "the line did not run before" : "the line does not run again");
-    }
-    film_buffer_reset(&spec);
+    *type += 3;
+    *type += strspn(*type, " ");
+    return true;
 }
 
 void
 film_step_to_raise(film_step *step, const char *type, bool back)
 {
-    const char *no =
-        back ? "no exception was raised before" : "no exception is raised behind this";
-    char from[FILM_STEP_PLACE];
+    char from[FILM_STEP_PLACE], no[240];
+    bool any = takes_any(&type);
     uint64_t looked = 0;
 
     if (!is_there(step)) {
         return;
     }
     memcpy(from, step->at, sizeof(from));
+    snprintf(no, sizeof(no), "no %.100s %s %s event %s",
+             type[0] == '\0' ? "exception" : type, back ? "was raised" : "is raised",
+             back ? "before" : "behind", from);
     for (;;) {
         const film_json *reply = &step->reply;
         const film_json_node *root;
         bool found;
         begin_move(step, back ? "back-raise" : "raise");
         film_step_add_raw(step, "across", "true", 4);
+        film_step_add_raw(step, "passing", any ? "true" : "false", any ? 4 : 5);
         if (!film_step_ask(step)) {
             break;
         }
@@ -339,18 +392,19 @@ film_step_do_raise(film_step *step, const film_word_info *word, const char *argu
 void
 film_step_do_write(film_step *step, const film_word_info *word, const char *arguments)
 {
-    bool back = word->word == FILM_WORD_RWRITE;
+    char no[160];
 
     if (arguments[0] == '\0') {
         (void)film_step_fail(step, "which variable?");
         return;
     }
     if (is_there(step)) {
+        snprintf(no, sizeof(no), "no write of %.60s was recorded %s event %s",
+                 arguments, word->word == FILM_WORD_RWRITE ? "before" : "behind",
+                 step->at);
         begin_move(step, word->query + 5);
         film_step_add_text(step, "variable", arguments, strlen(arguments));
-        (void)film_step_move(step, false,
-                             back ? "no write of it was recorded before"
-                                  : "no write of it was recorded behind this");
+        (void)film_step_move(step, false, no);
     }
 }
 
@@ -411,8 +465,9 @@ film_step_uncaught(film_step *step, char *to, size_t capacity)
         found = strcmp(film_step_text(reply, film_json_get(reply, root, "stopped"),
                                       "reason"),
                        "breakpoint") == 0;
-        snprintf(to, capacity, "%.60s: %.120s",
+        snprintf(to, capacity, "%.60s%s%.120s",
                  film_step_text(reply, exception, "type"),
+                 film_step_text(reply, exception, "message")[0] == '\0' ? "" : ": ",
                  film_step_text(reply, exception, "message"));
     }
     step->working = NULL;

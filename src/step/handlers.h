@@ -9,16 +9,44 @@
 typedef void (*film_step_handler)(film_step *step, const film_word_info *word,
                                   const char *arguments);
 
-/* A place in a source as it was typed. */
+/* A place as it was typed: a line of a file, or a function, maybe of a file. */
 typedef struct film_step_place {
-    char file[1024];
-    uint32_t line;
+    char file[1024]; /* of a function: empty where none was typed */
+    char function[512];
+    uint32_t line; /* 0: it is a function */
 } film_step_place;
 
 /* A place FILE:LINE, or LINE of the file one is in. False: it is none. */
 bool
 film_step_parse_place(film_step *step, const char *text, size_t length,
                       film_step_place *out);
+
+/* The same, or [FILE:]FUNCTION; tells what is wrong and gives false. */
+bool
+film_step_parse_location(film_step *step, const char *text, size_t length,
+                         film_step_place *out);
+
+/* [FILE:]FUNCTION; false: it cannot be one. */
+bool
+film_step_take_function(const char *text, size_t length, film_step_place *out);
+
+/* The file of the recording that a name means: the first that ends with it. */
+bool
+film_step_find_file(const film_step *step, const char *typed, char *file,
+                    size_t capacity);
+
+/* The function that a place names: its file, and its first line as the place's. */
+bool
+film_step_find_function(const film_step *step, film_step_place *place, char *file,
+                        size_t capacity);
+
+/* "file", "line" or "function" of a request. */
+void
+film_step_add_location(film_step *step, const film_step_place *place);
+
+/* The BREAKPOINT there, without the brace that closes it. */
+void
+film_step_open_spec(film_buffer *to, const film_step_place *place);
 
 /* A number that is the whole text, or `fallback` where the text is empty; tells what is
  * wrong and gives false. */
@@ -36,6 +64,14 @@ film_step_condition(const char *text, size_t *length);
 bool
 film_step_move(film_step *step, bool keep, const char *no);
 
+/* The same with the answer in the reply. */
+bool
+film_step_finish_move(film_step *step, bool keep, const char *no);
+
+/* Whether the move in the reply came to the start or the end instead. */
+bool
+film_step_came_to_end(const film_step *step);
+
 /* To a moment "thread:event". */
 bool
 film_step_jump(film_step *step, const char *place);
@@ -44,16 +80,9 @@ film_step_jump(film_step *step, const char *place);
 void
 film_step_tell_here(film_step *step);
 
-/* To the next (back: last) run of a line or call of a function: a BREAKPOINT. */
+/* To the next (back: last) run of a line or call of a function. */
 void
-film_step_run_to(film_step *step, const char *spec, bool back, const char *no);
-
-/* {"kind": "line", ...}, {"kind": "function", ...} */
-void
-film_step_spec_line(film_buffer *to, const film_step_place *place);
-
-void
-film_step_spec_function(film_buffer *to, const char *name, size_t length);
+film_step_run_to(film_step *step, const film_step_place *place, bool back);
 
 /* To a time ("1.5s", "50%"). False: it is none, nothing was done or told. */
 bool

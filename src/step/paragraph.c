@@ -127,8 +127,9 @@ film_step_describe(const film_json *json, film_output *to)
         put_value(to, json, value);
     }
     else if (strcmp(kind, "lost") == 0) {
-        film_output_format(to, "%" PRIu64 " events were lost: ",
-                           film_step_number(json, event, "count"));
+        uint64_t count = film_step_number(json, event, "count");
+        film_output_format(to, "%" PRIu64 " event%s lost: ", count,
+                           count == 1 ? " was" : "s were");
         put_text(to, film_step_text(json, event, "reason"));
     }
     else if (strncmp(kind, "thread_", 7) == 0) {

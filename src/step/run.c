@@ -143,7 +143,7 @@ film_step_run(film_step *step, const char *line, size_t length)
 
     film_buffer_clear(&step->text);
     film_buffer_clear(&step->answer);
-    step->failed = false;
+    step->failed = step->beyond = false;
     while (length > 0 && isspace((unsigned char)*line)) {
         line++;
         length--;
@@ -192,35 +192,6 @@ film_step_parse_count(film_step *step, const char *text, uint64_t fallback,
     if (!isdigit((unsigned char)text[0]) || *end != '\0' || errno != 0) {
         return film_step_fail(step, "'%.40s' is no number", text);
     }
-    return true;
-}
-
-bool
-film_step_parse_place(film_step *step, const char *text, size_t length,
-                      film_step_place *out)
-{
-    size_t digits = length, index;
-    const film_json_node *frame;
-    const char *file;
-
-    while (digits > 0 && isdigit((unsigned char)text[digits - 1])) {
-        digits--;
-    }
-    if (digits == length || length - digits > 9) {
-        return false;
-    }
-    out->line = (uint32_t)strtoul(text + digits, NULL, 10);
-    if (digits > 1 && text[digits - 1] == ':' && digits - 1 < sizeof(out->file)) {
-        memcpy(out->file, text, digits - 1);
-        out->file[digits - 1] = '\0';
-        return true;
-    }
-    frame = film_step_frame(step, &index);
-    file = film_step_text(&step->moment, frame, "file");
-    if (digits != 0 || frame == NULL || strlen(file) >= sizeof(out->file)) {
-        return false;
-    }
-    memcpy(out->file, file, strlen(file) + 1);
     return true;
 }
 

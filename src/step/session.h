@@ -22,6 +22,8 @@
 #define FILM_STEP_TRAIL 64u
 /* "thread:event" */
 #define FILM_STEP_PLACE 48u
+/* "next" of an answer: a moment, or that and what was counted until then. */
+#define FILM_STEP_NEXT 128u
 /* So many frames of a stack are looked at. */
 #define FILM_STEP_FRAMES 1000u
 
@@ -32,7 +34,8 @@ typedef struct film_step_stop {
     char *file;  /* owned; of a line, as it was typed; NULL: no line */
     uint32_t line;
     unsigned id;
-    bool once; /* tbreak */
+    bool once;       /* tbreak */
+    char never[400]; /* why nothing stops there; empty: it does, or that is not known */
 } film_step_stop;
 
 typedef struct film_step {
@@ -70,6 +73,7 @@ typedef struct film_step {
     bool failed; /* the command failed, or its answer is no */
     bool quiet;  /* moves do not tell where one is: it is seen */
     bool quit;
+    bool beyond; /* what was asked for lies behind the end, where one went instead */
     /* Called every 50 ms of a long search, with 0 to 1; false: give it up. */
     bool (*working)(void *context, double progress);
     void *working_context;

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "step/stops.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -66,15 +67,16 @@ film_step_add_stops(film_step *step, const char *spec)
     film_buffer_append_text(to, "]");
 }
 
-/* Whether film_query can make something of it; *line: where it stands. */
+/* Whether film_query can make something of it; where it stands, and why nothing stops
+ * there. */
 static bool
-verify(film_step *step, const char *spec, uint32_t *line)
+verify(film_step *step, film_step_stop *stop)
 {
     const film_json_node *told;
     const film_json *reply = &step->reply;
 
     film_step_begin(step, "breakpoints");
-    film_step_add_stops(step, spec);
+    film_step_add_stops(step, stop->spec);
     if (!film_step_ask(step)) {
         return false;
     }
@@ -83,7 +85,11 @@ verify(film_step *step, const char *spec, uint32_t *line)
     if (!film_json_is(film_json_get(reply, told, "verified"), FILM_JSON_TRUE)) {
         return film_step_fail(step, "%s", film_step_text(reply, told, "message"));
     }
-    *line = (uint32_t)film_step_number(reply, told, "line");
+    if (film_step_number(reply, told, "line") != 0) {
+        stop->line = (uint32_t)film_step_number(reply, told, "line");
+    }
+    snprintf(stop->never, sizeof(stop->never), "%s",
+             film_step_text(reply, told, "message"));
     return true;
 }
 
@@ -93,7 +99,6 @@ film_step_add_stop(film_step *step, const film_buffer *spec, const char *words,
 {
     film_step_stop stop = {.line = line, .once = once};
     film_step_stop *stops;
-    uint32_t stands = 0;
 
     stop.spec = film_step_copy((const char *)spec->data, spec->length);
     stop.words = film_step_copy(words, strlen(words));
@@ -106,11 +111,10 @@ film_step_add_stop(film_step *step, const film_buffer *spec, const char *words,
         forget(&stop);
         return film_step_fail(step, "memory ran out");
     }
-    if (!verify(step, stop.spec, &stands)) {
+    if (!verify(step, &stop)) {
         forget(&stop);
         return false;
     }
-    stop.line = stands != 0 ? stands : line;
     stop.id = ++step->last_stop;
     stops[step->stop_count++] = stop;
     return true;

@@ -71,7 +71,11 @@ def test_recordings_without_values(tmp_path: pathlib.Path, level: str) -> None:
         set_at = client.setBreakpoints(
             source={"path": "market.py"}, breakpoints=[{"line": line_of("total")}]
         )
-        assert set_at["breakpoints"][0]["verified"]
+        point = set_at["breakpoints"][0]
+        assert point["verified"] == (level == "lines")
+        assert ("no lines were recorded" in point.get("message", "")) == (
+            level == "calls"
+        )
         stopped = client.move("continue")
         if level == "lines":
             assert (stopped["reason"], client.line()) == (

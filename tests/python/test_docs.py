@@ -278,6 +278,15 @@ def test_commands(path, needs, tmp_path):
         pytest.fail(problem, pytrace=False)
 
 
+@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def test_commands_with_a_prompt_are_run(path):
+    """A block that shows what somebody types is ```console, so that it is run here."""
+    shown = re.findall(
+        r"^```(\w*)[^\n]*\n\$ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert [text for language, text in shown if language != "console"] == []
+
+
 @pytest.mark.parametrize(
     "path",
     [path for path in PAGES if doctests(path.read_text(encoding="utf-8"))],

@@ -56,7 +56,7 @@ def test_a_recording_being_written(tmp_path):
         assert "being written" in answers.paragraphs[0]
         assert "turn = " in answers.paragraphs[2]
     answers = step(film, "info", "end", "rn", "p turn")
-    assert "ended without closing" in answers.paragraphs[0]
+    assert "without closing the recording" in answers.paragraphs[0]
     assert answers.paragraphs[3].isdigit()
 
 

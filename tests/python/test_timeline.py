@@ -255,6 +255,59 @@ def test_hits_conditions_and_expressions(ask: Callable[[str], Any]) -> None:
     assert "was not recorded" in out[5] and "no code is run" in out[6]
 
 
+def test_hits_say_why_there_are_none(ask: Callable[[str], Any]) -> None:
+    line = line_of("seen.append(left)")
+    out = ask(f"""
+        def told(file, line, where=None):
+            hits = film.hits(file, line, where=where)
+            assert hits.verdict is None
+            return [len(list(hits)), hits.verdict, hits.ran, hits.held, hits.unknown]
+
+        out = [told("bank.py", {line}), told("bank.py", {line}, "step > 2"),
+               told("bank.py", {line}, "step > 9"), told("bank.py", {line}, "zzz > 9"),
+               told("bank.py", 999), told("nosuch.py", 1)]
+        hits = film.hits("bank.py", {line}, where="zzz > 9")
+        out.append([list(hits), hits.message])
+        try:
+            film.at(hit=("nosuch.py", 1, 1))
+        except ValueError as error:
+            out.append(str(error))
+        out.append(film.query(q="breakpoints", breakpoints=[
+            {{"kind": "line", "file": "bank.py", "line": {line}, "condition": text}}
+            for text in ("step > 2", "step > 9", "zzz")])["breakpoints"])
+    """)
+    assert out[:6] == [
+        [4, "stops", 4, 4, 0],
+        [1, "stops", 4, 1, 0],
+        [0, "never_true", 4, 0, 0],
+        [0, "never_known", 4, 0, 4],
+        [0, "no_line", 0, 0, 0],
+        [0, "no_file", 0, 0, 0],
+    ]
+    assert out[6][1].endswith("'zzz' has no recorded value here")
+    assert out[7] == "no file 'nosuch.py' was recorded"
+    assert [(one["verified"], one["verdict"]) for one in out[8]] == [
+        (True, "stops"),
+        (True, "never_true"),
+        (True, "never_known"),
+    ]
+
+
+def test_raises_are_gone_to_where_they_were_raised(ask: Callable[[str], Any]) -> None:
+    out = ask("""
+        end = film.end
+        raised = end.last_raise()
+        passed = end.last_raise(passing=True)
+        fate = film.query(q="exception", m=passed.m)
+        out = [raised.lineno, passed.lineno, film.at().next_raise().lineno,
+               raised.next_raise(), raised.next_raise(passing=True).lineno,
+               fate["fate"], fate["raised"] == raised.m,
+               film.at(time_ns=10**15).told["stopped"]["reason"]]
+    """)
+    raised, passed = line_of("raise ValueError"), line_of("account.pay(100)")
+    assert out == [raised, passed, raised, None, passed, "caught", True, "end"]
+
+
 def test_breakpoints_both_ways(ask: Callable[[str], Any]) -> None:
     line = line_of("seen.append(left)")
     out = ask(f"""
