@@ -147,6 +147,7 @@ film_ask_get(const film_ask *ask, const char *key)
 static film_status
 parse_moment(film_ask *ask, const char *text, film_moment *out)
 {
+    const char *number;
     char *end;
     unsigned long long thread, event;
 
@@ -155,9 +156,9 @@ parse_moment(film_ask *ask, const char *text, film_moment *out)
         return film_fail(ask->error, FILM_MISUSE, "'%.40s' is no moment: thread:event",
                          text);
     }
-    text = end + 1;
-    event = strtoull(text, &end, 10);
-    if (end == text || *end != '\0') {
+    number = end + 1;
+    event = strtoull(number, &end, 10);
+    if (end == number || *end != '\0') {
         return film_fail(ask->error, FILM_MISUSE, "'%.40s' is no moment: thread:event",
                          text);
     }

@@ -35,8 +35,10 @@ film_step_do_last(film_step *step, const film_word_info *word, const char *argum
     write = film_json_first(json, film_json_get(json, film_json_root(json), "writes"));
     if (write == NULL) {
         step->failed = true;
-        film_output_format(&step->out, "no write of it was recorded %s\n",
-                           back ? "up to here" : "behind this");
+        film_output_text(&step->out, "no write of ");
+        film_output_display(&step->out, film_text_of(arguments));
+        film_output_format(&step->out, " was recorded %s event %s\n",
+                           back ? "up to" : "behind", step->at);
     }
     else {
         film_step_put_write(step, json, write);
@@ -61,6 +63,25 @@ split_number(film_step *step, const char *arguments, size_t *length, uint64_t fa
         *length = (size_t)(blank - arguments);
     }
     return true;
+}
+
+/* A plain name is this frame's or its module's: others have to be named. */
+static void
+put_no_write(film_step *step, const char *name, size_t length)
+{
+    film_text told = {name, length};
+
+    step->failed = true;
+    film_output_text(&step->out, "no write of ");
+    film_output_display(&step->out, told);
+    film_output_text(&step->out, " was recorded");
+    if (memchr(name, ':', length) == NULL && memchr(name, '.', length) == NULL &&
+        memchr(name, '[', length) == NULL) {
+        film_output_text(&step->out, " that is this frame's or its module's; FUNCTION:");
+        film_output_display(&step->out, told);
+        film_output_text(&step->out, " is another's");
+    }
+    film_output_byte(&step->out, '\n');
 }
 
 void
@@ -88,12 +109,11 @@ film_step_do_history(film_step *step, const film_word_info *word, const char *ar
         film_step_put_write(step, json, item);
     }
     if (list == NULL || list->count == 0) {
-        film_output_text(&step->out, "no write of it was recorded\n");
-        step->failed = true;
+        put_no_write(step, arguments, length);
     }
     else if (film_json_get(json, root, "next") != NULL) {
         film_output_format(&step->out,
-                           "the first %u; history %.*s %" PRIu64 " tells more\n",
+                           "the first %u; history %.*s %" PRIu64 " asks for more\n",
                            list->count, (int)length, arguments, limit * 10);
     }
 }
@@ -191,8 +211,7 @@ film_step_do_writes(film_step *step, const film_word_info *word, const char *arg
             count += put_writes(step, false);
             join_writes(step, &before);
             if (count == 0) {
-                film_output_text(&step->out, "no write of it was recorded\n");
-                step->failed = true;
+                put_no_write(step, arguments, length);
             }
         }
     }
@@ -403,6 +422,6 @@ film_step_do_hits(film_step *step, const film_word_info *word, const char *argum
     }
     film_output_format(
         &step->out, "%u hit%s%s\n", rows->count, rows->count == 1 ? "" : "s",
-        film_json_get(json, root, "next") != NULL ? ", and more behind them" : "");
+        film_json_get(json, root, "next") != NULL ? ", the most that are told" : "");
     put_doubts(step, json, root);
 }

@@ -172,9 +172,10 @@ film_step_do_break(film_step *step, const film_word_info *word, const char *argu
         return;
     }
     draft_extras(&of, condition, condition_length, hit, hit_length);
-    if (arguments[0] == '\0') {
-        snprintf(words, sizeof(words), "%.1000s:%u",
-                 film_step_short_file(of.place.file), of.place.line);
+    if (length == 0) { /* the line one is at */
+        snprintf(words, sizeof(words), "%.600s:%u%s%.400s",
+                 film_step_short_file(of.place.file), of.place.line,
+                 arguments[0] == '\0' ? "" : " ", arguments);
     }
     else {
         snprintf(words, sizeof(words), "%.1000s", arguments);
@@ -354,7 +355,10 @@ film_step_do_delete(film_step *step, const film_word_info *word, const char *arg
     char *end;
 
     (void)word;
-    if (*at == '\0') {
+    if (*at == '\0' && step->stop_count == 0) {
+        film_output_text(&step->out, "no breakpoint is set\n");
+    }
+    else if (*at == '\0') {
         film_output_format(&step->out, "%zu removed\n", step->stop_count);
         film_step_delete_stops(step);
     }

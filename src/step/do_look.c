@@ -83,7 +83,9 @@ film_step_do_where(film_step *step, const film_word_info *word, const char *argu
         number++;
     }
     if (number == 0) {
-        film_output_text(&step->out, "no frame is open at this moment\n");
+        film_output_text(&step->out, stack != NULL && stack->count > 0
+                                         ? "0 frames are asked for\n"
+                                         : "no frame is open at this moment\n");
     }
     else if (film_step_number(json, film_json_root(json), "depth") > number) {
         film_output_format(&step->out, "     ... of %" PRIu64 "\n",

@@ -193,6 +193,10 @@ film_step_do_move(film_step *step, const film_word_info *word, const char *argum
     if (!is_there(step) || !film_step_parse_count(step, arguments, 1, &count)) {
         return;
     }
+    if (count == 0) {
+        (void)film_step_fail(step, "%s 0 goes nowhere", word->name);
+        return;
+    }
     if (count > MOST_COUNT) {
         (void)film_step_fail(step, "that is too far: event N jumps");
         return;

@@ -133,6 +133,11 @@ run_typed(film_step *step, char *typed)
     }
     arguments = typed + name;
     arguments += strspn(arguments, " \t");
+    if (word->arguments[0] == '\0' && arguments[0] != '\0') {
+        (void)film_step_fail(step, "%s takes nothing behind it, and here is '%.40s'",
+                             word->name, arguments);
+        return;
+    }
     the_handlers[word->word](step, word, arguments);
 }
 

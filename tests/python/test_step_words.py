@@ -487,3 +487,24 @@ def test_passing_is_a_parameter_of_moves(raising):
     first = step(raising, "raise ValueError", options=("--json",)).objects[0]
     assert first["exception"] == {"type": "ValueError", "message": "deep"}
     assert json.dumps(first).count("never") == 0
+
+
+# --- odd things that are typed ----------------------------------------------------------
+
+
+def test_odd_commands_are_answered_with_what_is_so(counting):
+    for commands, words in (
+        (["step 0"], "step 0 goes nowhere"),
+        (["hits count", "step 0"], "step 0 goes nowhere"),
+        (["where 0"], "0 frames are asked for"),
+        (["continue 5"], "continue takes nothing behind it, and here is '5'"),
+        (["start x"], "start takes nothing behind it, and here is 'x'"),
+        (["delete"], "no breakpoint is set"),
+        (["event 1:"], "'1:' is no moment: thread:event"),
+        (["history number"], "no write of number was recorded that is this frame's or "
+         "its module's; FUNCTION:number is another's"),
+        (["until 4", "break if number > 5"], "breakpoint 1: counting.py:4 if number > 5"),
+    ):  # fmt: skip
+        assert step(counting, *commands).paragraphs[-1] == words, commands
+    (last,) = step(counting, "last limit").paragraphs
+    assert re.fullmatch(r"no write of limit was recorded up to event 1:\d+", last)
