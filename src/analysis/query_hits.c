@@ -87,14 +87,17 @@ film_ask_breakpoints(film_ask *ask, film_breakpoints **out, size_t *bad)
     return status;
 }
 
-/* What was met where nothing stopped, and what is to be said of it. */
+/* What was met where nothing stopped, and what is to be said of it. `whole`: all that
+ * is there was looked at. */
 static void
 put_verdict(film_ask *ask, film_breakpoints *set, const film_tally *tally, bool whole)
 {
     film_verdict verdict = film_breakpoints_verdict(set, 0, tally);
     char text[FILM_VERDICT_TEXT];
 
+    whole = whole && film_reader_info(ask->reader)->ending != FILM_ENDING_LIVE;
     film_verdict_tell(set, 0, verdict, tally, whole, text);
+    film_ask_bool(ask, "whole", whole);
     film_ask_words(ask, "verdict", film_verdict_name(verdict));
     film_ask_words(ask, "message", text);
 }
@@ -104,7 +107,6 @@ put_verdict(film_ask *ask, film_breakpoints *set, const film_tally *tally, bool 
 static film_status
 try_breakpoint(film_ask *ask, film_breakpoints *set)
 {
-    bool live = film_reader_info(ask->reader)->ending == FILM_ENDING_LIVE;
     const film_tally *tally = film_breakpoints_tally(set, 0);
     uint32_t line = 0;
     bool verified = film_breakpoints_verified(set, 0, &line);
@@ -125,7 +127,6 @@ try_breakpoint(film_ask *ask, film_breakpoints *set)
     }
     else if (stop.reason == FILM_STOP_AT_END ||
              (tally->ran > 0 && tally->unknown == tally->ran)) {
-        film_ask_bool(ask, "whole", stop.reason == FILM_STOP_AT_END && !live);
         put_verdict(ask, set, tally, stop.reason == FILM_STOP_AT_END);
     }
     return FILM_OK;

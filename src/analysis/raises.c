@@ -343,12 +343,17 @@ end_of_frame(film_timeline *timeline, film_moment *moment, told of,
     uint32_t index;
     film_stop stop;
 
+    film_status status;
+
     *by = false;
-    FILM_TRY(film_timeline_move(timeline, *moment, FILM_MOVE_RETURN, &options, &stop,
-                                error));
-    if (stop.reason != FILM_STOP_ARRIVED) { /* it goes on, and on */
+    status = film_timeline_move(timeline, *moment, FILM_MOVE_RETURN, &options, &stop,
+                                error);
+    /* It goes on, and on; or its frame was lost with a damaged part. */
+    if (status == FILM_MISUSE ||
+        (status == FILM_OK && stop.reason != FILM_STOP_ARRIVED)) {
         return FILM_OK;
     }
+    FILM_TRY(status);
     *moment = stop.moment;
     FILM_TRY(film_timeline_locate(timeline, *moment, &scene, &index, error));
     *by = scene->events[index].kind == FILM_KIND_UNWIND &&

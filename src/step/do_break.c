@@ -56,8 +56,9 @@ set_stop(film_step *step, draft *of, const char *words, bool once)
         }
         film_output_byte(&step->out, '\n');
         if (stop->never[0] != '\0') {
-            step->failed = true;
-            film_output_text(&step->out, "it never stops: ");
+            step->failed = stop->for_ever;
+            film_output_text(&step->out, stop->for_ever ? "it never stops: "
+                                                        : "it may never stop: ");
             film_output_display(&step->out, film_text_of(stop->never));
             film_output_byte(&step->out, '\n');
         }

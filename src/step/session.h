@@ -36,6 +36,7 @@ typedef struct film_step_stop {
     unsigned id;
     bool once;       /* tbreak */
     char never[400]; /* why nothing stops there; empty: it does, or that is not known */
+    bool for_ever;   /* all of the recording was looked at, and it is not written on */
 } film_step_stop;
 
 typedef struct film_step {

@@ -90,6 +90,7 @@ verify(film_step *step, film_step_stop *stop)
     }
     snprintf(stop->never, sizeof(stop->never), "%s",
              film_step_text(reply, told, "message"));
+    stop->for_ever = film_json_is(film_json_get(reply, told, "whole"), FILM_JSON_TRUE);
     return true;
 }
 

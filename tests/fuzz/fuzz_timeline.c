@@ -24,6 +24,13 @@ static const char *const the_questions[] = {
     "{\"q\": \"move\", \"m\": \"@\", \"how\": \"call\"}",
     "{\"q\": \"move\", \"m\": \"@\", \"how\": \"return\"}",
     "{\"q\": \"move\", \"m\": \"@\", \"how\": \"back-raise\"}",
+    "{\"q\": \"move\", \"m\": \"@\", \"how\": \"raise\", \"passing\": true}",
+    "{\"q\": \"exception\", \"m\": \"@\"}",
+    ("{\"q\": \"breakpoints\", \"breakpoints\": [{\"kind\": \"raised\"}, {\"kind\": "
+     "\"line\", \"file\": \"m.py\", \"line\": 3, \"condition\": \"z > 1\"}, {\"kind\": "
+     "\"function\", \"function\": \"f\", \"hit\": \"9\"}]}"),
+    ("{\"q\": \"hits\", \"function\": \"f\", \"where\": \"z > 1\", \"next\": "
+     "\"@/3/2/1\"}"),
     ("{\"q\": \"move\", \"m\": \"@\", \"how\": \"reverse-continue\", \"breakpoints\": "
      "[{\"kind\": \"uncaught\"}, {\"kind\": \"raised\", \"condition\": \"a > 1\"}, "
      "{\"kind\": \"line\", \"file\": \"m.py\", \"line\": 1, \"log\": \"{x} {y.z}\"}, "
