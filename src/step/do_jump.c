@@ -131,7 +131,7 @@ film_step_do_hit(film_step *step, const film_word_info *word, const char *argume
     }
     snprintf(no, sizeof(no), "it ran fewer than %llu times",
              n < 0 ? 0 - (unsigned long long)n : (unsigned long long)n);
-    (void)film_step_move(step, false, no);
+    (void)film_step_move(step, false, n == 1 || n == -1 ? "it did not run" : no);
 }
 
 void

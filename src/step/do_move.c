@@ -112,6 +112,28 @@ is_at_end(const way *of)
     return strcmp(of->reason, "start") == 0 || strcmp(of->reason, "end") == 0;
 }
 
+/* Fails with what `told`, an answer or a part of one, says of why nothing was found, or
+ * with `no` where it says nothing. Machines are given the verdict, too. */
+static bool
+fail_with_verdict(film_step *step, const film_json_node *told, const char *no)
+{
+    char verdict[32];
+
+    snprintf(verdict, sizeof(verdict), "%s",
+             film_step_text(&step->reply, told, "verdict"));
+    (void)film_step_fail(step, "%s",
+                         film_step_text(&step->reply, told, "message")[0] != '\0'
+                             ? film_step_text(&step->reply, told, "message")
+                             : no);
+    if (step->json && verdict[0] != '\0' && step->answer.length > 2) {
+        step->answer.length -= 2; /* the two braces go behind it */
+        film_buffer_append_text(&step->answer, ", \"verdict\": ");
+        film_json_put(&step->answer, verdict, strlen(verdict));
+        film_buffer_append_text(&step->answer, "}}");
+    }
+    return false;
+}
+
 /* With the answer of a move in the reply. `own`: its breakpoint is the session's. */
 static bool
 finish_move(film_step *step, bool keep, const char *no, bool own)
@@ -122,10 +144,8 @@ finish_move(film_step *step, bool keep, const char *no, bool own)
     keep_way(step, &of);
     tell_log(step);
     if (is_at_end(&of) && no != NULL) {
-        const char *why =
-            film_step_text(&step->reply, film_json_root(&step->reply), "message");
         film_buffer_reset(&of.members);
-        return film_step_fail(step, "%s", why[0] != '\0' ? why : no);
+        return fail_with_verdict(step, film_json_root(&step->reply), no);
     }
     ok = film_step_arrive(step, keep) && film_step_look(step);
     if (own || of.reason[0] != 'b') {
@@ -252,21 +272,18 @@ explain(film_step *step, const film_step_place *place, const char *spec, bool ba
                       : back           ? "did not run"
                                        : "does not run";
     const film_json *reply = &step->reply;
-    const film_json_node *told;
+    char no[120];
 
+    snprintf(no, sizeof(no), "%s %s %s event %s", what, did, back ? "before" : "behind",
+             step->at);
     film_step_begin(step, "breakpoints");
     film_step_add_stops(step, spec);
-    if (!film_step_ask(step)) {
-        return;
-    }
-    told = film_json_first(reply,
-                           film_json_get(reply, film_json_root(reply), "breakpoints"));
-    if (film_step_text(reply, told, "message")[0] != '\0') {
-        (void)film_step_fail(step, "%s", film_step_text(reply, told, "message"));
-    }
-    else {
-        (void)film_step_fail(step, "%s %s %s event %s", what, did,
-                             back ? "before" : "behind", step->at);
+    if (film_step_ask(step)) {
+        (void)fail_with_verdict(
+            step,
+            film_json_first(reply,
+                            film_json_get(reply, film_json_root(reply), "breakpoints")),
+            no);
     }
 }
 

@@ -243,6 +243,14 @@ def test_searches_say_from_where(counting):
         assert re.fullmatch(words.replace("M", r"1:\d+"), text), (command, text)
 
 
+def test_machines_are_told_the_difference_too(counting):
+    commands = ["until 4", "first nosuch", "first number > 9", "until nosuch", "hit 99"]
+    answers = step(counting, *commands, options=("--json",))
+    assert [one["error"]["verdict"] for one in answers.objects[1:]] == [
+        *("never_known", "never_true", "no_function", "no_line"),
+    ]
+
+
 # --- times and events ------------------------------------------------------------------
 
 
