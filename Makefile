@@ -53,6 +53,10 @@ build/stamps/tools: tools/requirements-build.txt build/stamps/system
 	@$(TOOLS)/python -m pip install -qq --disable-pip-version-check -r $<
 	@mkdir -p $(@D) && touch $@
 
+build/stamps/system-check: tools/system_packages
+	@tools/system_packages check
+	@mkdir -p $(@D) && touch $@
+
 build/stamps/tools-check: tools/requirements-check.txt build/stamps/tools
 	@$(TOOLS)/python -m pip install -qq --disable-pip-version-check -r $<
 	@touch $@
@@ -123,6 +127,29 @@ $(eval $(call c_rules,c,))
 $(eval $(call c_rules,asan,-Dbuildtype=debugoptimized -Db_sanitize=address$(comma)undefined -Db_lundef=false))
 $(eval $(call c_rules,fuzz,-Dbuildtype=debugoptimized -Db_sanitize=address$(comma)undefined -Db_lundef=false -Dfuzz=true -Dtests=false,CC=clang))
 
+# Everything with warnings as errors, in build folders of their own; $(1): a compiler,
+# $(2): a version, $(3): options. What gcc warns of depends on how it optimises.
+define werror_rules
+build/werror-$(1)-$(2)/build.ninja: build/stamps/sources meson.options .venvs/$(2)/.ready build/stamps/system-check
+	@mkdir -p $$(@D)
+	@printf "[binaries]\npython = '%s'\nninja = '%s'\n" \
+	    "$(CURDIR)/.venvs/$(2)/bin/python" "$(CURDIR)/$(TOOLS)/ninja" > $$(@D).ini
+	@PATH="$(CURDIR)/$(TOOLS):$$$$PATH" CC=$(1) $(TOOLS)/meson setup $(if $(wildcard build/werror-$(1)-$(2)/build.ninja),--reconfigure) \
+	    $$(@D) --native-file $$(@D).ini -Dpython=enabled -Dwerror=true $(3) > $$(@D).log \
+	    || { cat $$(@D).log; exit 1; }
+	@touch $$@
+
+.PHONY: build-werror-$(1)-$(2)
+build-werror-$(1)-$(2): build/werror-$(1)-$(2)/build.ninja
+	@echo "$(1), Python $(2), warnings are errors"
+	@PATH="$(CURDIR)/$(TOOLS):$$$$PATH" $(TOOLS)/meson compile -C build/werror-$(1)-$(2) -j $(JOBS) \
+	    > build/werror-$(1)-$(2).log || { cat build/werror-$(1)-$(2).log; exit 1; }
+endef
+WERROR := $(foreach cc,gcc clang,$(foreach version,$(sort $(FIRST) $(LAST)),build-werror-$(cc)-$(version)))
+tests_of = -Dtests=$(if $(filter $(FIRST),$(1)),true,false)
+$(foreach version,$(sort $(FIRST) $(LAST)),$(eval $(call werror_rules,gcc,$(version),$(call tests_of,$(version)))))
+$(foreach version,$(sort $(FIRST) $(LAST)),$(eval $(call werror_rules,clang,$(version),-Doptimization=0 $(call tests_of,$(version)))))
+
 # The extension under ASan and UBSan, for one Python, in an environment of its own.
 ASAN_VERSION := $(or $(filter 3.12,$(VERSIONS)),$(FIRST))
 .venvs/asan/.tested-with: tools/requirements-test.txt build/stamps/tools
@@ -179,8 +206,17 @@ torch: $(if $(filter $(TORCH_VERSION),$(VERSIONS)),.venvs/$(TORCH_VERSION)/.torc
 FORMATTED := $(wildcard src/*/*.[ch] include/filmstrip/*.h tests/unit/*.[ch] \
 	tests/fault/*.[ch] tests/fuzz/*.[ch] bench/*.[ch])
 
+# clang-tidy knows how a file is compiled from the build of a Python; what only the
+# oldest one has is looked at with that.
+OLD_ONLY := $(wildcard src/recorder/*trace*.c)
+# $(1): a version, $(2): files
+tidy = printf '%s\n' $(2) | xargs -P $(JOBS) -n 6 $(TOOLS)/clang-tidy --quiet -p build/$(1)
+
+.PHONY: werror
+werror: have-python $(WERROR) ## builds everything by gcc and clang with warnings as errors, for the oldest and newest Python
+
 .PHONY: check
-check: build-c build/stamps/tools-check ## formatters and linters
+check: have-python build/$(FIRST)/build.ninja build/$(LAST)/build.ninja build/stamps/tools-check build/stamps/system-check ## layers, formatters and linters
 	@failed=; \
 	try() { "$$@" || failed=1; }; \
 	try $(TOOLS)/python tools/check_layers.py; \
@@ -188,12 +224,13 @@ check: build-c build/stamps/tools-check ## formatters and linters
 	    $(TOOLS)/clang-format "$$file" | cmp -s - "$$file" || \
 	        { echo "$$file: not formatted; type: make format" >&2; failed=1; }; \
 	done; \
-	if command -v cppcheck >/dev/null; then \
-	    try cppcheck --quiet --std=c11 --library=python --enable=warning,performance,portability \
-	        --inline-suppr --error-exitcode=1 --suppress=missingIncludeSystem \
-	        --suppress=normalCheckLevelMaxBranches -D__x86_64__ -D__linux__ \
-	        -I include -I src -j $(JOBS) src; \
-	else echo "cppcheck is missing: that check is skipped (Debian: apt-get install cppcheck)"; fi; \
+	try cppcheck --quiet --std=c11 --library=python --enable=warning,performance,portability \
+	    --inline-suppr --error-exitcode=1 --suppress=missingIncludeSystem \
+	    --suppress=normalCheckLevelMaxBranches -D__x86_64__ -D__linux__ \
+	    -I include -I src -j $(JOBS) src; \
+	$(call tidy,$(LAST),$(wildcard src/*/*.c)) 2> build/tidy.log || failed=1; \
+	$(call tidy,$(FIRST),$(OLD_ONLY)) 2>> build/tidy.log || failed=1; \
+	grep -v '^\[[0-9]*/\|warnings\? generated\|^Suppressed\|^Use -' build/tidy.log >&2 || true; \
 	try $(TOOLS)/ruff check .; \
 	try $(TOOLS)/ruff format --check .; \
 	try $(TOOLS)/mypy; \

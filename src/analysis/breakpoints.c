@@ -183,9 +183,9 @@ parse_hit(const char *text, film_point *point)
     if (*text == '=' || *text == '<' || *text == '>' || *text == '%') {
         point->hit_sign = *text++;
         if (*text == '=') {
-            point->hit_sign = point->hit_sign == '<'   ? 'l'
-                              : point->hit_sign == '>' ? 'g'
-                                                       : point->hit_sign;
+            if (point->hit_sign == '<' || point->hit_sign == '>') {
+                point->hit_sign = point->hit_sign == '<' ? 'l' : 'g';
+            }
             text++;
         }
     }

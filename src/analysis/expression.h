@@ -13,8 +13,8 @@
  *
  * Limits: FILM_EXPRESSION_LENGTH bytes, FILM_EXPRESSION_DEPTH levels of nesting,
  * results of FILM_EXPRESSION_ITEMS items and FILM_EXPRESSION_TEXT bytes; ints beyond 64
- * bits are compared and printed, not computed with. SPDX-License-Identifier: Apache-2.0
- */
+ * bits are compared and printed, not computed with.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_EXPRESSION_H
 #define FILMSTRIP_EXPRESSION_H
 

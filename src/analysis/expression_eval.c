@@ -8,7 +8,7 @@
 #include "reader/reader_state.h"
 
 static bool
-evaluate(film_eval *eval, uint32_t node, film_expr_value *out);
+evaluate(film_eval *eval, uint32_t at, film_expr_value *out);
 
 static const char *
 text_of(const film_eval *eval, const film_tree_node *node)

@@ -173,11 +173,12 @@ film_eval_slice(film_eval *eval, film_expr_value *of, const film_expr_value *end
                 film_expr_value *out)
 {
     int64_t length = 0, step = 1, from = 0, to = 0;
-    bool text = of->kind == FILM_EXPR_TEXT || of->kind == FILM_EXPR_BYTES;
+    film_expr_kind kind = of->kind;
+    bool text = kind == FILM_EXPR_TEXT || kind == FILM_EXPR_BYTES;
     size_t count = 0, used = 0;
     char *letters;
 
-    if (of->kind != FILM_EXPR_SEQUENCE && !text) {
+    if (kind != FILM_EXPR_SEQUENCE && !text) {
         return film_eval_error(eval, "a %s has no slices", film_eval_type(of));
     }
     if (!film_eval_length(eval, of, &length) || !slice_end(eval, &ends[2], 1, &step)) {
@@ -201,19 +202,19 @@ film_eval_slice(film_eval *eval, film_expr_value *of, const film_expr_value *end
     out->items =
         text ? NULL : film_eval_take(eval, (of->count + 1) * sizeof(*of->items));
     letters = text ? film_eval_take(eval, of->length + 1) : NULL;
-    if ((text ? (void *)letters : (void *)out->items) == NULL) {
+    if (text ? letters == NULL : out->items == NULL) {
         return false;
     }
     for (int64_t at = from; step > 0 ? at < to : at > to;) {
-        film_expr_value one;
-        if (of->kind == FILM_EXPR_TEXT) {
+        film_expr_value one = {0};
+        if (kind == FILM_EXPR_TEXT) {
             if (!letter_of(eval, of, at, &one)) {
                 return false;
             }
             memcpy(letters + used, one.text, one.length);
             used += one.length;
         }
-        else if (of->kind == FILM_EXPR_BYTES) {
+        else if (kind == FILM_EXPR_BYTES) {
             letters[used++] = of->text[at];
         }
         else {

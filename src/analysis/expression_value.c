@@ -11,7 +11,7 @@
 #include "reader/reader_state.h"
 #include "reader/render.h"
 
-static bool
+static bool __attribute__((format(printf, 3, 0)))
 give_up(film_eval *eval, film_eval_outcome outcome, const char *format, va_list rest)
 {
     if (eval->out->outcome == FILM_EVAL_VALUE) {

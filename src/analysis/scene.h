@@ -3,8 +3,8 @@
  *
  * Frames are nodes of a tree: a node's parent is its caller, so the stack at an event
  * is the way from the event's node to the root. A generator that is resumed gets a node
- * for each time it runs, linked to the one before. SPDX-License-Identifier: Apache-2.0
- */
+ * for each time it runs, linked to the one before.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_SCENE_H
 #define FILMSTRIP_SCENE_H
 

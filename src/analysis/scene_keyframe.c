@@ -66,7 +66,7 @@ film_scene_told_locals(film_scene *scene, uint32_t index, film_input *out)
             return status;
         }
     }
-    if (index >= scene->local_offset_count) {
+    if (scene->local_offsets == NULL || index >= scene->local_offset_count) {
         return FILM_END;
     }
     *out = film_input_of(scene->keyframe.data + scene->local_offsets[index],

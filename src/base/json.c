@@ -366,7 +366,7 @@ take_value(parser *parse, unsigned depth)
         return 0;
     }
     if (take(parse, '"')) {
-        size_t text, length;
+        size_t text = 0, length = 0;
         node = add_node(parse, FILM_JSON_STRING);
         if (node == 0 || !take_string(parse, &text, &length)) {
             return 0;

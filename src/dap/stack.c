@@ -238,7 +238,7 @@ film_dap_source_text(film_dap *dap, const film_json_node *arguments)
     if (fine && text == NULL) {
         fine = film_dap_refuse(dap, "its text cannot be shown");
     }
-    if (fine) {
+    if (fine && text != NULL) {
         film_json_add_key(&dap->response, "content");
         film_json_put_text(&dap->response.out, text, strlen(text));
         if (film_dap_is(&answer, answer.root, "cut")) {

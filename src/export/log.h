@@ -8,9 +8,11 @@
  *
  * At level values a call has its arguments, an end its value, and writes are
  *
- *     0.000144    21      upd total 3 -> 8         before and after, where both are
- * known 0.000144    22      apd items (list)(len)2 -> 3  [1, 2, 3] 0.000144    23 del x
- * 5
+ *     0.000144    21      upd total 3 -> 8
+ *     0.000144    22      apd items (list)(len)2 -> 3  [1, 2, 3]
+ *     0.000144    23      del x 5
+ *
+ * with the value before and now, where both are known.
  *
  * LINE is the caller's line for run and resume, the function's own line otherwise.
  * SPDX-License-Identifier: Apache-2.0 */

@@ -7,9 +7,8 @@
 
 #include "base/alloc.h"
 
-#define CO_COROUTINES                                                                  \
-    (0x80u | 0x200u) /* async def: ObjWatch does not look for them                     \
-                      */
+/* async def: ObjWatch does not look for them. */
+#define CO_COROUTINES (0x80u | 0x200u)
 
 /* Cuts the next part off `rest`, which ends at the first `end`. */
 static film_text

@@ -1,9 +1,13 @@
 /* value_json.h: a value as dump writes it:
- *   {"text": ..., "type": ..., "object": serial, "length": n, "items": ..., "cut":
- * true, "redacted": true} `items` of a sequence is a list of values, of a mapping a
- * list of [key, value], of an instance an object {name: value}. An array has "shape"
- * and "dtype". An instance that is only referred to has its content as first seen the
- * first time it is written: "first". SPDX-License-Identifier: Apache-2.0 */
+ *
+ *   {"text": ..., "type": ..., "object": serial, "length": n, "items": ...,
+ *    "cut": true, "redacted": true}
+ *
+ * `items` of a sequence is a list of values, of a mapping a list of [key, value], of an
+ * instance an object {name: value}. An array has "shape" and "dtype". An instance that
+ * is only referred to has its content as first seen the first time it is written:
+ * "first".
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_VALUE_JSON_H
 #define FILMSTRIP_VALUE_JSON_H
 

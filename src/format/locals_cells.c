@@ -113,8 +113,8 @@ film_locals_is_outdated(const film_locals *locals, uint32_t number)
 
 /* The variable `slot` of the block is this cell from now on. */
 static bool
-bind(film_locals *locals, film_locals_block *block, uint32_t slot,
-     film_shared_cell *cell)
+bind_cell(film_locals *locals, film_locals_block *block, uint32_t slot,
+          film_shared_cell *cell)
 {
     uint32_t number = (uint32_t)(cell - locals->cells);
     film_cell_slot *cells;
@@ -174,7 +174,7 @@ film_locals_rebind_cell(film_locals *locals, uint32_t thread, uint32_t number,
         return;
     }
     found->holders++; /* while it is worked on */
-    (void)bind(locals, &locals->blocks[number], slot, found);
+    (void)bind_cell(locals, &locals->blocks[number], slot, found);
     let_go(locals, found);
 }
 
@@ -195,7 +195,7 @@ film_locals_bind_cell(film_locals *locals, uint32_t thread, uint32_t number,
         if (told->holder_slot < other->used && cell->holders == 1) {
             cell->value = other->slots[told->holder_slot];
         }
-        (void)bind(locals, other, told->holder_slot, cell);
+        (void)bind_cell(locals, other, told->holder_slot, cell);
     }
     else if (told->flags == 0 && cell->holders == 1) { /* the frame has made it */
         const film_locals_block *own = &locals->blocks[number];
@@ -212,7 +212,7 @@ film_locals_bind_cell(film_locals *locals, uint32_t thread, uint32_t number,
         memcpy(cell->value.bytes, told->token, told->token_length);
         cell->written = locals->epoch;
     }
-    (void)bind(locals, &locals->blocks[number], told->slot, cell);
+    (void)bind_cell(locals, &locals->blocks[number], told->slot, cell);
     let_go(locals, cell);
 }
 

@@ -92,8 +92,8 @@ film_state_note_site(film_state *state, uint32_t site)
 {
     if (site != 0 && state->depth > 0) {
         film_frame *caller = &state->frames[state->depth - 1];
-        caller->offset = site - 1;
-        caller->home_chunk = 0; /* it changed since a keyframe stored it */
+        caller->offset = site - 1; /* NOLINT: a depth has its frames */
+        caller->home_chunk = 0;    /* it changed since a keyframe stored it */
     }
 }
 

@@ -67,7 +67,7 @@ film_pyreader_text(film_text text);
 
 /* Closes a cursor and takes it out of its reader's list; does nothing when closed. */
 void
-film_pyreader_cursor_close(CursorObject *cursor);
+film_pyreader_cursor_close(CursorObject *self);
 
 /* A new cursor of `reader`; NULL with an exception set. */
 PyObject *

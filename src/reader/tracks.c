@@ -166,7 +166,7 @@ static void
 enter_window(film_tail *tail, const film_window_copy *window)
 {
     tail->at = window->rows;
-    tail->end = window->rows + window->length;
+    tail->end = window->rows + window->length; /* NOLINT: none has no length */
     tail->number = window->first;
     tail->raw = window->base_raw;
     tail->frame_behind = window->next_frame;

@@ -311,7 +311,7 @@ record_at(const film_value_index *index, const uint8_t *bytes, size_t length,
 {
     const uint8_t *at;
 
-    if (number >= index->count) {
+    if (index->offsets == NULL || number >= index->count) {
         return FILM_END;
     }
     at = bytes + index->offsets[number];

@@ -1,6 +1,6 @@
 /* capture.c: see capture.h. Scalars, records, fingerprints and serials are worked out
- * in the files beside it; here they are put together. SPDX-License-Identifier:
- * Apache-2.0 */
+ * in the files beside it; here they are put together.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/capture.h"
 
 #include "recorder/capture_quick.h"

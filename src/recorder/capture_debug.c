@@ -12,8 +12,8 @@
  *   _capture("read", owner, name)            -> (value or None, via)
  *   _capture("lookup", dict, name)           -> value or None
  *   _capture("overridden", owner)            -> bool
- *   _capture("kept") -> ({string id: text}, {value id: (type, flags, body)}), since
- * last _capture("time", what, value, holder, times) -> ns each
+ *   _capture("kept") -> ({string id: text}, {value id: (type, flags, body)}), since last
+ *   _capture("time", what, value, holder, times) -> ns each
  *
  * A holder is None or (kind, slot or owner, name, in_flight).
  * SPDX-License-Identifier: Apache-2.0 */

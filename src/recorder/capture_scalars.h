@@ -20,9 +20,8 @@ film_is_scalar(PyObject *value)
            type == &PyComplex_Type;
 }
 
-#define FILM_SCALAR_HASHED                                                             \
-    (128 << 10) /* the most bytes of a scalar that are hashed                          \
-                 */
+/* The most bytes of a scalar that are hashed. */
+#define FILM_SCALAR_HASHED (128 << 10)
 
 /* The token of a scalar. Returns the end. */
 uint8_t *

@@ -100,7 +100,7 @@ film_pairs_get(const film_pairs *pairs, Py_ssize_t position, PyObject **key)
         return pairs->values != NULL ? pairs->values[position]
                                      : pairs->texts[position].me_value;
     }
-    *key = pairs->any[position].me_key;
+    *key = pairs->any[position].me_key; /* NOLINT: one of the two is there */
     return pairs->any[position].me_value;
 }
 
@@ -369,24 +369,29 @@ film_object_header_bytes(PyTypeObject *type)
 }
 
 /* Builtin types of whose instances some are kept for the next one:
- * do(name, type, whether its destructor uses the trashcan). */
-#define FILM_OLD_FREE_LISTS(do)                                                        \
-    do                                                                                 \
-    (list, PyList_Type, true) do(dict, PyDict_Type, true) do(                          \
-        tuple, PyTuple_Type, true) do(context, PyContext_Type, false)
+ * each(name, type, whether its destructor uses the trashcan). */
+/* A staircase otherwise. */
+/* clang-format off */
+#define FILM_OLD_FREE_LISTS(each)                                                      \
+    each(list, PyList_Type, true)                                                      \
+    each(dict, PyDict_Type, true)                                                      \
+    each(tuple, PyTuple_Type, true)                                                    \
+    each(context, PyContext_Type, false)
 /* Those that get a free list in 3.14. */
-#define FILM_NEW_FREE_LISTS(do)                                                        \
-    do                                                                                 \
-    (method, PyMethod_Type, false) do(function, PyCFunction_Type, false) do(           \
-        list_iterator, PyListIter_Type,                                                \
-        false) do(tuple_iterator, PyTupleIter_Type,                                    \
-                  false) do(range, PyRange_Type, false) do(range_iterator,             \
-                                                           PyRangeIter_Type, false)
+#define FILM_NEW_FREE_LISTS(each)                                                      \
+    each(method, PyMethod_Type, false)                                                 \
+    each(function, PyCFunction_Type, false)                                            \
+    each(list_iterator, PyListIter_Type, false)                                        \
+    each(tuple_iterator, PyTupleIter_Type, false)                                      \
+    each(range, PyRange_Type, false)                                                   \
+    each(range_iterator, PyRangeIter_Type, false)
+/* clang-format on */
 #if PY_VERSION_HEX >= 0x030e0000
-#define FILM_TYPES_WITH_FREE_LISTS(do) FILM_OLD_FREE_LISTS(do) FILM_NEW_FREE_LISTS(do)
+#define FILM_TYPES_WITH_FREE_LISTS(each)                                               \
+    FILM_OLD_FREE_LISTS(each) FILM_NEW_FREE_LISTS(each)
 #define FILM_NEW_WITHOUT
 #else
-#define FILM_TYPES_WITH_FREE_LISTS(do) FILM_OLD_FREE_LISTS(do)
+#define FILM_TYPES_WITH_FREE_LISTS(each) FILM_OLD_FREE_LISTS(each)
 #define FILM_NEW_WITHOUT                                                               \
     &PyMethod_Type, &PyCFunction_Type, &PyListIter_Type, &PyTupleIter_Type,            \
         &PyRange_Type, &PyRangeIter_Type,

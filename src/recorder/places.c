@@ -1,6 +1,6 @@
 /* places.c: see places.h and the rule in objects.h. What slots were last told to hold
- * is kept in their entries, of all other places in told.c. SPDX-License-Identifier:
- * Apache-2.0 */
+ * is kept in their entries, of all other places in told.c.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/places.h"
 
 #include "recorder/attributes.h"

@@ -370,7 +370,6 @@ visit(flow_walk *flow, uint32_t index)
 {
     film_draft *draft = flow->draft;
     const film_bytecode *bytecode = &draft->bytecode;
-    const film_instruction *here = &bytecode->instructions[index];
     const film_made *made = &draft->made[index];
     uint32_t at = flow->state_at[index], node = draft->reaches[at].node;
     uint32_t next[3], count;
@@ -386,8 +385,9 @@ visit(flow_walk *flow, uint32_t index)
     }
     draft->reaches[at].after = node;
     /* On 3.11 this raises without an event, and the frame then shows another place. */
-    if (!FILM_HAS_MONITORING && (here->traits & FILM_OP_RERAISES) != 0 &&
-        here->handler == FILM_NONE) {
+    if (!FILM_HAS_MONITORING &&
+        (bytecode->instructions[index].traits & FILM_OP_RERAISES) != 0 &&
+        bytecode->instructions[index].handler == FILM_NONE) {
         reach_stop(flow, FILM_NONE, node);
     }
     count = film_bytecode_next(bytecode, index, next);

@@ -379,7 +379,8 @@ note_change(film_draft *draft, uint32_t index, film_region *region)
     receiver = receiver_of(draft, index, callee, &change);
     if (receiver != FILM_NONE && callee != NULL &&
         callee->form == FILM_FORM_LOAD_METHOD) {
-        change.effect = film_method_effect(film_draft_name(draft, callee->arg));
+        change.effect =
+            (uint8_t)film_method_effect(film_draft_name(draft, callee->arg));
     }
     change.spreads = is_attributes_dict(draft, receiver);
     if (receiver != FILM_NONE && !change.spreads &&

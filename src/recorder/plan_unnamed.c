@@ -79,7 +79,7 @@ changes_unnamed(const film_draft *draft, uint32_t index, uint32_t point,
         write->unnamed = true;
         return gives_unnamed(draft, &all[index], &all[point]);
     }
-    write->effect = film_method_effect(write->name);
+    write->effect = (uint8_t)film_method_effect(write->name);
     return callee->form == FILM_FORM_LOAD_METHOD &&
            film_method_is_contained(write->name, &reads) && !reads &&
            !film_draft_finds(draft, callee->owner);

@@ -253,7 +253,7 @@ static bool
 tell_delete(film_context *context, film_stack_entry *entry, const film_frame *frame,
             film_write *write)
 {
-    uint8_t tokens[FILM_TOKEN_MAX], *end = tokens;
+    uint8_t tokens[FILM_TOKEN_MAX], *end;
     film_holder holder;
     PyObject *owner;
 

@@ -20,7 +20,7 @@ film_look_attributes(const film_screen *screen, film_look look)
     };
 
     if (screen->color && look != FILM_LOOK_PLAIN && look != FILM_LOOK_DIM) {
-        return plain[look] | (int)COLOR_PAIR(look);
+        return plain[look] | (int)COLOR_PAIR((int)look);
     }
     return plain[look];
 }

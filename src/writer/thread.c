@@ -182,25 +182,25 @@ film_writer_thread_begin(film_writer *writer, const char *name, uint64_t native_
 }
 
 void
-film_writer_thread_end(film_thread *hot)
+film_writer_thread_end(film_thread *thread)
 {
-    film_thread_stream *thread = stream_of(hot);
-    film_writer *writer = thread->writer;
+    film_thread_stream *own = stream_of(thread);
+    film_writer *writer = own->writer;
     uint8_t none = 0;
 
     if (!film_limits_are_ours(writer)) {
         return;
     }
-    append_ext(hot, FILM_KIND_THREAD_END, &none, &none, 1);
+    append_ext(thread, FILM_KIND_THREAD_END, &none, &none, 1);
     pthread_mutex_lock(&writer->lock);
-    thread->stream.ended = true;
-    if (thread->stream.current == NULL) {
+    own->stream.ended = true;
+    if (own->stream.current == NULL) {
         film_drain_settle(writer);
-        film_stream_forget(writer, &thread->stream);
+        film_stream_forget(writer, &own->stream);
     }
     else {
-        thread->stream.current->end = film_thread_kept(thread);
-        film_sealer_queue(writer, &thread->stream);
+        own->stream.current->end = film_thread_kept(own);
+        film_sealer_queue(writer, &own->stream);
     }
     pthread_mutex_unlock(&writer->lock);
 }

@@ -58,8 +58,8 @@ TEST(memory_may_run_out)
 {
     static const char *const requests[] = {
         "{\"q\": \"moment\", \"m\": \"1:300\", \"with\": [\"locals\"]}",
-        "{\"q\": \"move\", \"m\": \"1:400\", \"how\": \"reverse-continue\", "
-        "\"breakpoints\": [{\"kind\": \"line\", \"file\": \"m.py\", \"line\": 12}]}",
+        ("{\"q\": \"move\", \"m\": \"1:400\", \"how\": \"reverse-continue\", "
+         "\"breakpoints\": [{\"kind\": \"line\", \"file\": \"m.py\", \"line\": 12}]}"),
         "{\"q\": \"writes\", \"m\": \"1:300\", \"variable\": \"x\", \"back\": true}",
         "{\"q\": \"evaluate\", \"m\": \"1:3\", \"expression\": \"[x, 'abc', a]\"}",
     };
