@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from types import ModuleType, TracebackType
-from typing import Any, ParamSpec, TypedDict, TypeVar, cast
+from typing import Any, ParamSpec, TypedDict, TypeVar, cast, overload
 
 from filmstrip import _options, _recorder
 
@@ -225,8 +225,38 @@ class Recording:
         return cast("Callable[P, R]", functools.wraps(function)(wrapper))
 
 
+@overload
+def record(path: Callable[P, R], /) -> Callable[P, R]: ...
+
+
+@overload
 def record(
     path: str | os.PathLike[str] | None = None,
+    *,
+    targets: Targets = ...,
+    exclude: Targets = ...,
+    all: bool = ...,
+    level: str = ...,
+    values: str = ...,
+    c_calls: bool = ...,
+    outer_calls: bool = ...,
+    exceptions: bool = ...,
+    line_times: bool = ...,
+    text_bytes: int | None = ...,
+    items: int | None = ...,
+    item_depth: int | None = ...,
+    redact: bool = ...,
+    redact_words: str | Iterable[str] = ...,
+    ring: int | str = ...,
+    tick_ns: int = ...,
+    children: bool = ...,
+    argv: bool = ...,
+    force: bool = ...,
+) -> Recording: ...
+
+
+def record(
+    path: str | os.PathLike[str] | Callable[..., Any] | None = None,
     *,
     targets: Targets = (),
     exclude: Targets = (),
@@ -247,8 +277,9 @@ def record(
     children: bool = True,
     argv: bool = False,
     force: bool = False,
-) -> Recording:
-    """Records what happens inside a `with` block, or each call of a function.
+) -> Recording | Callable[..., Any]:
+    """Records what happens inside a `with` block, or each call of a function:
+    `@record(...)`, or `@record` where nothing is to be said.
 
     path: the film; without it, program.film or the next free name. An existing file is
         refused unless `force`.
@@ -274,9 +305,10 @@ def record(
     children: child processes get films of their own beside this one.
     argv: keep the program's arguments in the film.
     """
-    return Recording(
+    function = path if callable(path) and not isinstance(path, os.PathLike) else None
+    made = Recording(
         _make_options(
-            path,
+            None if function is not None else cast("str | None", path),
             targets=targets,
             exclude=exclude,
             all=all,
@@ -298,3 +330,4 @@ def record(
             force=force,
         )
     )
+    return made if function is None else made(function)

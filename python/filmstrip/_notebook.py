@@ -38,16 +38,61 @@ def _parser() -> _Words:
     return parser
 
 
+class _Errors:
+    """Shows what a cell of ours has raised as if it had been any cell: once, as IPython
+    renders it without us, and as the error of the cell that begins with %%film.
+
+    The cell runs within the magic's own. The traceback that IPython makes is kept,
+    and shown when the same exception comes out of the magic instead of one that has our
+    frames."""
+
+    def __init__(self, shell: Any) -> None:
+        self.shell = shell
+        self.show = shell._showtraceback
+        self.holds = False
+        self.error: BaseException | None = None
+        self.lines: Any = None
+        shell._showtraceback = self._showtraceback
+
+    def _showtraceback(self, kind: Any, error: Any, lines: Any) -> None:
+        if self.holds:
+            self.error, self.lines = error, lines
+            return
+        if error is not None and error is self.error:
+            lines = self.lines
+        self.error = self.lines = None
+        self.show(kind, error, lines)
+
+    def run_cell(self, cell: str) -> Any:
+        self.holds = True
+        try:
+            return self.shell.run_cell(cell)
+        finally:
+            self.holds = False
+
+    def unload(self) -> None:
+        vars(self.shell).pop("_showtraceback", None)
+
+
+_errors: dict[Any, _Errors] = {}  # by shell, while the magic is there
+
+
 def load(shell: Any) -> None:
     def film(line: str, cell: str) -> None:
         run_cell(shell, line, cell)
 
     film.__doc__ = __doc__
+    unload(shell)
+    if hasattr(shell, "_showtraceback"):
+        _errors[shell] = _Errors(shell)
     shell.register_magic_function(film, magic_kind="cell", magic_name="film")
 
 
 def unload(shell: Any) -> None:
     shell.magics_manager.magics["cell"].pop("film", None)
+    errors = _errors.pop(shell, None)
+    if errors is not None:
+        errors.unload()
 
 
 def run_cell(shell: Any, line: str, cell: str) -> None:
@@ -65,20 +110,14 @@ def run_cell(shell: Any, line: str, cell: str) -> None:
         force=wanted.force,
     )
     try:
-        result = shell.run_cell(cell)
+        result = _errors.get(shell, shell).run_cell(cell)
     finally:
         _api.stop()
     if not wanted.quiet:
         show(path, wanted.objwatch)
-    if not result.success:
-        raise SilentError
-
-
-class SilentError(Exception):
-    """The cell's own error was shown already; IPython shows nothing of this one."""
-
-    def _render_traceback_(self) -> list[str]:
-        return []
+    error = result.error_before_exec or result.error_in_exec
+    if error is not None:
+        raise error
 
 
 def show(path: str, objwatch: bool) -> None:

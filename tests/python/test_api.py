@@ -104,6 +104,39 @@ def test_decorator(runner, dump):
     )
 
 
+def test_decorator_without_parentheses(runner, dump):
+    check(
+        runner,
+        """
+        import asyncio, filmstrip
+
+        @filmstrip.record
+        def outer(n):
+            return n + 1
+
+        @filmstrip.record
+        async def coroutine():
+            return 5
+
+        assert outer.__name__ == "outer"
+        assert (outer(1), outer(n=2), asyncio.run(coroutine())) == (2, 3, 5)
+        assert filmstrip.record(outer, level="calls")(4) == 5
+        """,
+    )
+    films = sorted(runner.folder.glob("*.film"))
+    assert [path.name for path in films] == [
+        "program-2.film",
+        "program-3.film",
+        "program-4.film",
+        "program.film",
+    ]
+    called = [
+        [e["function"] for e in dump(path) if e["kind"] == "call"] for path in films
+    ]
+    assert called == [["__main__.outer"], ["__main__.coroutine"], ["__main__.outer"], ["__main__.outer"]]  # fmt: skip
+    assert not any(e["kind"] == "set" for e in dump(films[2]))  # level calls
+
+
 def test_start_and_stop(runner, dump):
     check(
         runner,

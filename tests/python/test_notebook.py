@@ -23,8 +23,8 @@ SHELL = """
                 exec(compile(cell, "<ipython-input-1>", "exec"), self.namespace)
             except Exception as error:
                 print("shown:", error)
-                return types.SimpleNamespace(success=False)
-            return types.SimpleNamespace(success=True)
+                return types.SimpleNamespace(error_before_exec=None, error_in_exec=error)
+            return types.SimpleNamespace(error_before_exec=None, error_in_exec=None)
 
         def cell(self, line, text):
             self.magics_manager.magics["cell"]["film"](line, text)
@@ -112,8 +112,8 @@ def test_an_error_in_the_cell(runner):
         """
         try:
             shell.cell("", "1 / 0")
-        except Exception as error:
-            assert error._render_traceback_() == []
+        except ZeroDivisionError:
+            pass
         else:
             raise AssertionError
         assert filmstrip.recording() is None
@@ -172,3 +172,63 @@ def test_in_a_notebook(runner, filmstrip):
     assert (log.rc, log.stderr) == (0, "")
     assert "run __main__.double(n=21)" in log.stdout
     assert "upd x -> 42" in log.stdout
+
+
+ERRORS = {
+    "raised": "def half(n):\n    return n / 0\nhalf(3)",
+    "chained": "try:\n    {}['a']\nexcept KeyError as e:\n    raise ValueError('no') from e",
+    "syntax": "x = 1\ndef f(:\n    pass",
+    "group": "raise ExceptionGroup('two', [ValueError(1), TypeError(2)])",
+    "exit": "raise SystemExit(3)",  # the last: the kernel ends
+}
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("nbclient") is None, reason="nbclient is not installed"
+)
+def test_errors_in_a_notebook(runner):
+    """A cell that fails shows what it shows without us: its own error, once, with its
+    own frames alone; and it is the cell that has failed."""
+    result = runner.plain(
+        f"ERRORS = {list(ERRORS.values())!r}"
+        + r"""
+import re, nbclient, nbformat
+
+
+def client(cells, **options):
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(text) for text in cells]
+    )
+    return notebook, nbclient.NotebookClient(
+        notebook, timeout=60, kernel_name="python3", **options
+    )
+
+
+def plain(text):
+    # without colours, the numbers of cells and the names of their files
+    text = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    return re.sub(r"\d+\.py|In\[\d+\]", "CELL", text)
+
+
+def errors(first, before):
+    notebook, runs = client([first, *(before + e for e in ERRORS)], allow_errors=True)
+    runs.execute()
+    return [
+        [(out.ename, plain(out.evalue), plain("\n".join(out.traceback)))
+         for out in cell.outputs if out.output_type == "error"]
+        for cell in notebook.cells[1:]
+    ]
+
+
+bare = errors("pass", "")
+ours = errors("%load_ext filmstrip", "%%film --quiet\n")
+assert sum(map(len, bare)) >= 4, bare
+for one, other in zip(bare, ours, strict=True):
+    assert one == other, (one, other)
+try:
+    client(["%load_ext filmstrip", "%%film --quiet\n" + ERRORS[0]])[1].execute()
+except nbclient.exceptions.CellExecutionError as error:
+    print(error.ename)
+"""
+    )
+    assert (result.rc, result.stdout) == (0, "ZeroDivisionError\n"), result.stderr
