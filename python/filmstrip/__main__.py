@@ -10,6 +10,8 @@ import sys
 def main() -> int:
     try:
         arguments = sys.argv[1:]
+        if arguments[:2] == ["help", "run"]:
+            arguments = ["run", "--help"]
         if arguments[:1] == ["run"]:
             from filmstrip import _run
 

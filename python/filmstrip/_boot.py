@@ -71,6 +71,13 @@ def _ending() -> dict[str, str]:
     return meta
 
 
+def _never_began() -> bool:
+    """True after `-m` of a module that is not there or cannot be run: where it can,
+    runpy has put its path in the place of -m, and its spec into __main__."""
+    main = sys.modules.get("__main__")
+    return sys.argv[:1] == ["-m"] and getattr(main, "__spec__", None) is None
+
+
 def _finish(options: _options.Options, pid: int) -> None:
     """The first exit handler registered and so the last to run. Also run by a child
     that was forked and ends like a whole program."""
@@ -78,7 +85,9 @@ def _finish(options: _options.Options, pid: int) -> None:
 
     try:
         result = _recorder.stop(_ending())
-        if options.progress and result and os.getpid() == pid and os.isatty(2):
+        if result and os.getpid() == pid and _never_began():
+            os.unlink(result["path"])  # nothing of a program is in it
+        elif options.progress and result and os.getpid() == pid and os.isatty(2):
             events, size = f"{result['events']:,}", f"{result['bytes']:,}"
             lost = f", {result['lost']:,} lost" if result["lost"] else ""
             os.write(2, b"\r\x1b[K")

@@ -202,6 +202,11 @@ def check_program(program: list[str]) -> None:
         return
     if not os.path.exists(script):
         raise UsageError(f"{script}: no such script")
+    if os.path.isdir(script) and not any(
+        os.path.exists(os.path.join(script, name))
+        for name in ("__main__.py", "__main__.pyc")
+    ):
+        raise UsageError(f"{script}: is a folder without __main__.py")
     if not os.access(script, os.R_OK):
         raise UsageError(f"{script}: cannot be read")
 

@@ -109,6 +109,22 @@ film_selection_takes_code(film_selection *selection, size_t recording, uint32_t 
     return codes->answers[code] == TAKEN;
 }
 
+bool
+film_selection_knows(const film_reader *reader, const char *pattern)
+{
+    size_t count = film_reader_code_count(reader);
+
+    for (size_t id = 0; id < count; id++) {
+        const film_code *code = film_reader_code(reader, (uint32_t)id);
+
+        if (code != NULL && (fnmatch(pattern, code->function.data, 0) == 0 ||
+                             fnmatch(pattern, code->qualname.data, 0) == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool
 matches_variable(const film_selection *selection, const char *name)
 {
@@ -226,12 +242,18 @@ film_selection_takes_kind(film_selection *selection, size_t recording,
     if (event->kind == FILM_KIND_LINE && selection->without_lines) {
         return false;
     }
-    return selection->variable_count == 0 || takes_write(selection, recording, event);
+    if (selection->variable_count == 0) {
+        return true;
+    }
+    if (!takes_write(selection, recording, event)) {
+        return false;
+    }
+    selection->met_variable = true;
+    return true;
 }
 
-bool
-film_selection_takes(film_selection *selection, size_t recording,
-                     const film_event *event)
+static bool
+takes(film_selection *selection, size_t recording, const film_event *event)
 {
     if (!film_selection_takes_kind(selection, recording, event)) {
         return false;
@@ -243,4 +265,14 @@ film_selection_takes(film_selection *selection, size_t recording,
         return false;
     }
     return film_selection_takes_code(selection, recording, event->code);
+}
+
+bool
+film_selection_takes(film_selection *selection, size_t recording,
+                     const film_event *event)
+{
+    bool taken = takes(selection, recording, event);
+
+    selection->taken += taken;
+    return taken;
 }

@@ -18,6 +18,8 @@ typedef struct film_selection {
     struct film_selection_codes *codes; /* owned: per recording, what each code got */
     film_variables **known; /* owned: per recording; NULL: values are not followed */
     film_buffer name;       /* of the variable being looked at */
+    uint64_t taken;         /* events that were asked for, so far */
+    bool met_variable;      /* a write of one that is asked for, in any function */
 } film_selection;
 
 FILM_NODISCARD film_status
@@ -55,6 +57,10 @@ film_selection_reset(film_selection *selection);
 /* Whether a function of a recording is asked for; C functions match by their name. */
 bool
 film_selection_takes_code(film_selection *selection, size_t recording, uint32_t code);
+
+/* Whether a glob is the name of a function of a recording. */
+bool
+film_selection_knows(const film_reader *reader, const char *pattern);
 
 /* Whether an event is asked for by its kind and variable alone. */
 bool

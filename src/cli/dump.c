@@ -1,5 +1,6 @@
 /* dump.c: every event as one JSON object a line, thread after thread.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/nothing.h"
 #include "cli/options.h"
 #include "cli/reading.h"
 #include "export/event_json.h"
@@ -72,12 +73,15 @@ run(const film_command *command, int argc, char **argv)
         {0},
     };
     film_reading reading;
+    bool nothing;
     int code;
 
     if (!film_reading_begin(&reading, command, options, argc, argv, 1, &code)) {
         return code;
     }
-    return film_reading_close(&reading, dump_threads(&reading, &wanted));
+    nothing = film_nothing_of_thread(&reading, wanted.thread);
+    code = film_reading_close(&reading, dump_threads(&reading, &wanted));
+    return code == FILM_EXIT_DONE && nothing ? FILM_EXIT_NO : code;
 }
 
 const film_command film_command_dump = {

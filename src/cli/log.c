@@ -8,6 +8,7 @@
 #include "analysis/merge.h"
 #include "analysis/selection.h"
 #include "base/alloc.h"
+#include "cli/nothing.h"
 #include "cli/options.h"
 #include "cli/reading.h"
 #include "export/log.h"
@@ -211,8 +212,9 @@ follow_values(log_walk *walk, film_merge_range *walked)
     return film_selection_follow_values(&walk->selection, whole, &reading->error);
 }
 
+/* *nothing: functions, variables or a thread were asked for, and there was nothing. */
 static film_status
-write_log(film_reading *reading, const log_options *wanted)
+write_log(film_reading *reading, const log_options *wanted, bool *nothing)
 {
     uint64_t end_ns = film_recordings_end_ns(&reading->set);
     log_walk walk = {.reading = reading, .range = range_of(wanted, end_ns)};
@@ -263,6 +265,8 @@ write_log(film_reading *reading, const log_options *wanted)
     if (status == FILM_OK && walk.objwatch != NULL) {
         film_objwatch_text_finish(walk.objwatch);
     }
+    *nothing = status == FILM_OK && walk.objwatch == NULL && !interrupted &&
+               film_nothing_of_selection(reading, &walk.selection, wanted->thread);
     film_objwatch_text_free(walk.objwatch);
     film_log_text_free(walk.text);
     film_log_json_free(walk.json);
@@ -341,6 +345,7 @@ run(const film_command *command, int argc, char **argv)
     };
     film_reading reading;
     size_t count;
+    bool nothing = false;
     int code = FILM_EXIT_WRONG;
 
     complete_objwatch(argc, argv);
@@ -357,7 +362,8 @@ run(const film_command *command, int argc, char **argv)
                               "--variable, --lines, --depth and --min-duration");
         }
         else if (film_reading_open(&reading, command, argv + 1, count)) {
-            code = film_reading_close(&reading, write_log(&reading, &wanted));
+            code = film_reading_close(&reading, write_log(&reading, &wanted, &nothing));
+            code = code == FILM_EXIT_DONE && nothing ? FILM_EXIT_NO : code;
         }
     }
     film_free(wanted.functions.items);

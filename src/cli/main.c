@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 
@@ -90,11 +91,28 @@ print_help(void)
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         printf("  %-8s  %s\n", commands[i]->name, commands[i]->summary);
     }
-    printf("\n'filmstrip COMMAND --help' is the page of a command, with examples.\n"
+    printf("\n'filmstrip COMMAND --help' or 'filmstrip help COMMAND' is the page of a "
+           "command,\nwith examples.\n"
            "\nexamples:\n"
            "  filmstrip run my_program.py      # records into my_program.film\n"
            "  filmstrip log my_program.film    # the run as a log\n"
            "  filmstrip report my_program.film # where the time went\n");
+}
+
+static bool
+ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), tail = strlen(end);
+
+    return length > tail && strcmp(text + length - tail, end) == 0;
+}
+
+/* What could stand behind `run`: x.py, -m, -c. */
+static bool
+is_program(const char *typed)
+{
+    return ends_with(typed, ".py") || strcmp(typed, "-m") == 0 ||
+           strcmp(typed, "-c") == 0;
 }
 
 static int
@@ -107,6 +125,16 @@ refuse(const char *typed)
         names[i] = commands[i]->name;
     }
     names[COMMAND_COUNT] = NULL;
+    if (is_program(typed)) {
+        return film_command_fail(
+            NULL, "there is no command '%s'; did you mean 'filmstrip run %s'?", typed,
+            typed);
+    }
+    if (access(typed, R_OK) == 0 && ends_with(typed, ".film")) {
+        return film_command_fail(
+            NULL, "there is no command '%s'; did you mean 'filmstrip log %s'?", typed,
+            typed);
+    }
     meant = film_command_suggest(typed, names);
     if (meant != NULL) {
         return film_command_fail(NULL, "there is no command '%s'; did you mean '%s'?",
@@ -116,14 +144,31 @@ refuse(const char *typed)
         NULL, "there is no command '%s'; 'filmstrip --help' lists them all", typed);
 }
 
+/* argv[0] is the command's name. */
+static int
+run_command(const char *name, int argc, char **argv)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(name, commands[i]->name) == 0) {
+            return commands[i]->run(commands[i], argc, argv);
+        }
+    }
+    return refuse(name);
+}
+
 int
 main(int argc, char **argv)
 {
+    static char help_option[] = "--help";
+
     /* A closed pipe shall be a status to handle, not a death. */
     signal(SIGPIPE, SIG_IGN);
     if (argc < 2) {
         print_help();
         return FILM_EXIT_WRONG;
+    }
+    if (argc > 2 && strcmp(argv[1], "help") == 0) {
+        return run_command(argv[2], 2, (char *[]){argv[2], help_option, NULL});
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
@@ -135,10 +180,5 @@ main(int argc, char **argv)
                FILM_FORMAT_MINOR);
         return FILM_EXIT_DONE;
     }
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (strcmp(argv[1], commands[i]->name) == 0) {
-            return commands[i]->run(commands[i], argc - 1, argv + 1);
-        }
-    }
-    return refuse(argv[1]);
+    return run_command(argv[1], argc - 1, argv + 1);
 }

@@ -97,6 +97,6 @@ film_options_help(const film_command *command, const film_option *options)
     printf("  -h, --help%*sthis page\n", HELP_COLUMN - 12, "");
     printf("\nexamples:\n");
     print_examples(command->examples);
-    printf("\nexit status: 0 done; 1 the answer is no (check: damage found); "
-           "2 wrong use or\nbad input.\n");
+    printf("\nexit status: 0 done; 1 the answer is no (damage found, nothing that "
+           "matches);\n2 wrong use or bad input.\n");
 }

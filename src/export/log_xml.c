@@ -283,13 +283,17 @@ write_steps(document *to, film_activity *activity, film_buffer *open, film_error
                 return film_fail(error, FILM_NO_MEMORY, "not enough memory");
             }
             if (shown) {
+                to->selection->taken++;
                 write_enter(to, &step);
             }
         }
         else if (step.kind == FILM_STEP_LEAVE) {
-            write_step_leave(to, &step, open->data[--open->length]);
+            if (open->length > 0) {
+                write_step_leave(to, &step, open->data[--open->length]);
+            }
         }
         else if (takes(to, &step, open->length) && is_in_range(to, &step)) {
+            to->selection->taken++;
             write_event(to, &step);
         }
         if (step.event != NULL) {
