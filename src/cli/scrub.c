@@ -47,7 +47,14 @@ scrub_to(film_reading *reading, const char *path, const scrub_options *wanted)
         film_output_count(&reading->output, counts.texts, "text");
         FILM_OUTPUT_LITERAL(&reading->output, " and ");
         film_output_count(&reading->output, counts.sources, "source");
-        FILM_OUTPUT_LITERAL(&reading->output, " changed\n");
+        FILM_OUTPUT_LITERAL(&reading->output, " changed");
+        if (counts.unknown > 0) {
+            FILM_OUTPUT_LITERAL(&reading->output, "; ");
+            film_output_count(&reading->output, counts.unknown, "event");
+            FILM_OUTPUT_LITERAL(&reading->output,
+                                " of kinds that this version does not know left out");
+        }
+        film_output_byte(&reading->output, '\n');
     }
     return status;
 }

@@ -16,6 +16,7 @@ typedef struct film_scrub_counts {
     uint64_t values; /* told in rows and in containers */
     uint64_t texts;  /* value records, names, facts */
     uint64_t sources;
+    uint64_t unknown; /* events of kinds that are not known here: left out */
 } film_scrub_counts;
 
 /* Writes the recording to `fd`, an empty file, without

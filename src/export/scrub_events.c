@@ -234,6 +234,56 @@ append_waiting(film_scrubber *scrubber, waiting *values, const film_event *event
     return done;
 }
 
+/* Whether all that a row of this kind can hold is known here: numbers, and numbers of
+ * names, texts and values, which are cleaned where they are kept. */
+static bool
+is_understood(uint8_t kind)
+{
+    switch (kind) {
+    case FILM_KIND_CALL:
+    case FILM_KIND_RETURN:
+    case FILM_KIND_YIELD:
+    case FILM_KIND_RESUME:
+    case FILM_KIND_THROW:
+    case FILM_KIND_RAISE:
+    case FILM_KIND_UNWIND:
+    case FILM_KIND_HANDLED:
+    case FILM_KIND_LINE:
+    case FILM_KIND_SET:
+    case FILM_KIND_DELETE:
+    case FILM_KIND_CHANGE:
+    case FILM_KIND_C_CALL:
+    case FILM_KIND_C_RETURN:
+    case FILM_KIND_C_RAISE:
+    case FILM_KIND_THREAD_START:
+    case FILM_KIND_THREAD_END:
+    case FILM_KIND_TASK:
+    case FILM_KIND_LOST:
+    case FILM_KIND_LOST_CONTROL:
+    case FILM_KIND_ADOPT:
+    case FILM_KIND_FOCUS:
+    case FILM_KIND_DROP:
+    case FILM_KIND_PAUSE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* What a newer version wrote is left out. The number of an event stays, or all behind it
+ * would have others; of what is no event, the time that it took. */
+static bool
+append_number(film_scrubber *scrubber, film_row row)
+{
+    if (film_kind_is_adjustment(row.kind)) {
+        row.kind = FILM_KIND_PAUSE;
+    }
+    row.body = NULL;
+    row.body_length = 0;
+    scrubber->counts.unknown++;
+    return film_columns_append(&scrubber->columns, &row);
+}
+
 static film_status
 take_row(film_scrubber *scrubber, const film_row *row, film_state *state,
          waiting *values)
@@ -261,6 +311,9 @@ take_row(film_scrubber *scrubber, const film_row *row, film_state *state,
     }
     else if (row->kind == FILM_KIND_DELETE || row->kind == FILM_KIND_CHANGE) {
         done = done && append_body(scrubber, *row, &event);
+    }
+    else if (!is_understood(row->kind)) {
+        done = done && append_number(scrubber, *row);
     }
     else {
         done = done && film_columns_append(&scrubber->columns, row);
