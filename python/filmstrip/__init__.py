@@ -71,8 +71,10 @@ __all__ = [
 
 def _why_not_here() -> str:
     """The one sentence that says why filmstrip cannot run here; empty if it can."""
-    if sys.implementation.name != "cpython" or sys.version_info < (3, 11):
-        return "filmstrip needs CPython 3.11 or newer"
+    if sys.implementation.name != "cpython" or not (
+        (3, 11) <= sys.version_info[:2] <= (3, 14)
+    ):
+        return "filmstrip needs CPython 3.11 to 3.14"
     if not sys.platform.startswith("linux") or os.uname().machine != "x86_64":
         return "filmstrip runs on Linux x86-64 only"
     if "t" in sys.abiflags:

@@ -113,6 +113,7 @@ typedef struct film_opcode {
 #define FILM_OP_CALL_TRAITS (FILM_OP_CALLS | FILM_OP_CHANGES)
 #define FILM_OP_STORE_TRAITS FILM_OP_LEAVES
 
+/* Without an entry (FILM_FORM_UNKNOWN): its code is watched instruction by instruction. */
 static const film_opcode film_opcodes[256] = {
     [CACHE] = {FILM_FORM_CACHE, FILM_OP_QUIET},
     [EXTENDED_ARG] = {FILM_FORM_EXTENDED, FILM_OP_QUIET | FILM_OP_LEAVES},
@@ -274,6 +275,80 @@ static const film_opcode film_opcodes[256] = {
 #endif
 #if defined(POP_ITER)
     [POP_ITER] = {FILM_FORM_OTHER, FILM_OP_UNMARKED | FILM_OP_LEAVES},
+#endif
+
+/* What is nothing to the planner but an instruction: it may run code and raise, puts its
+ * result on the stack, stores nowhere and does not jump. Named all the same: an opcode
+ * without an entry is one that we do not know. */
+#define FILM_OP_PLAIN {FILM_FORM_OTHER, 0}
+    [BUILD_LIST] = FILM_OP_PLAIN,
+    [BUILD_MAP] = FILM_OP_PLAIN,
+    [BUILD_SET] = FILM_OP_PLAIN,
+    [BUILD_SLICE] = FILM_OP_PLAIN,
+    [BUILD_STRING] = FILM_OP_PLAIN,
+    [BUILD_TUPLE] = FILM_OP_PLAIN,
+    [CHECK_EG_MATCH] = FILM_OP_PLAIN,
+    [CHECK_EXC_MATCH] = FILM_OP_PLAIN,
+    [COMPARE_OP] = FILM_OP_PLAIN,
+    [CONTAINS_OP] = FILM_OP_PLAIN,
+    [DICT_MERGE] = FILM_OP_PLAIN,
+    [DICT_UPDATE] = FILM_OP_PLAIN,
+    [GET_AITER] = FILM_OP_PLAIN,
+    [GET_ANEXT] = FILM_OP_PLAIN,
+    [GET_AWAITABLE] = FILM_OP_PLAIN,
+    [GET_ITER] = FILM_OP_PLAIN,
+    [GET_LEN] = FILM_OP_PLAIN,
+    [GET_YIELD_FROM_ITER] = FILM_OP_PLAIN,
+    [IMPORT_FROM] = FILM_OP_PLAIN,
+    [IS_OP] = FILM_OP_PLAIN,
+    [LIST_APPEND] = FILM_OP_PLAIN,
+    [LIST_EXTEND] = FILM_OP_PLAIN,
+    [LOAD_BUILD_CLASS] = FILM_OP_PLAIN,
+    [MAP_ADD] = FILM_OP_PLAIN,
+    [MATCH_CLASS] = FILM_OP_PLAIN,
+    [MATCH_KEYS] = FILM_OP_PLAIN,
+    [MATCH_MAPPING] = FILM_OP_PLAIN,
+    [MATCH_SEQUENCE] = FILM_OP_PLAIN,
+    [RETURN_GENERATOR] = FILM_OP_PLAIN,
+    [SETUP_ANNOTATIONS] = FILM_OP_PLAIN,
+    [SET_ADD] = FILM_OP_PLAIN,
+    [SET_UPDATE] = FILM_OP_PLAIN,
+    [UNARY_INVERT] = FILM_OP_PLAIN,
+    [UNARY_NEGATIVE] = FILM_OP_PLAIN,
+    [UNARY_NOT] = FILM_OP_PLAIN,
+    [UNPACK_EX] = FILM_OP_PLAIN,
+    [UNPACK_SEQUENCE] = FILM_OP_PLAIN,
+#if defined(ASYNC_GEN_WRAP) /* 3.11 only */
+    [ASYNC_GEN_WRAP] = FILM_OP_PLAIN,
+    [IMPORT_STAR] = FILM_OP_PLAIN,
+    [LIST_TO_TUPLE] = FILM_OP_PLAIN,
+    [PREP_RERAISE_STAR] = FILM_OP_PLAIN,
+    [PRINT_EXPR] = FILM_OP_PLAIN,
+    [UNARY_POSITIVE] = FILM_OP_PLAIN,
+#endif
+#if defined(BUILD_CONST_KEY_MAP) /* up to 3.13 */
+    [BUILD_CONST_KEY_MAP] = FILM_OP_PLAIN,
+#endif
+#if defined(FORMAT_VALUE) /* up to 3.12 */
+    [FORMAT_VALUE] = FILM_OP_PLAIN,
+#endif
+#if defined(CALL_INTRINSIC_1) /* from 3.12 on */
+    [BINARY_SLICE] = FILM_OP_PLAIN,
+    [CALL_INTRINSIC_1] = FILM_OP_PLAIN,
+    [CALL_INTRINSIC_2] = FILM_OP_PLAIN,
+    [LOAD_FROM_DICT_OR_DEREF] = FILM_OP_PLAIN,
+    [LOAD_FROM_DICT_OR_GLOBALS] = FILM_OP_PLAIN,
+    [LOAD_LOCALS] = FILM_OP_PLAIN,
+#endif
+#if defined(FORMAT_SIMPLE) /* from 3.13 on */
+    [CONVERT_VALUE] = FILM_OP_PLAIN,
+    [FORMAT_SIMPLE] = FILM_OP_PLAIN,
+    [FORMAT_WITH_SPEC] = FILM_OP_PLAIN,
+    [TO_BOOL] = FILM_OP_PLAIN,
+#endif
+#if defined(BUILD_TEMPLATE) /* from 3.14 on */
+    [BUILD_INTERPOLATION] = FILM_OP_PLAIN,
+    [BUILD_TEMPLATE] = FILM_OP_PLAIN,
 #endif
 };
 

@@ -433,6 +433,8 @@ static PyMethodDef recorder_methods[] = {
     {"lost_control", recorder_lost_control, METH_O,
      "Notes in the recording that events may be missing."},
     {"_plan", film_plan_show, METH_O, "The plan of a code object, for tests."},
+    {"_opcodes", film_plan_show_opcodes, METH_O,
+     "The opcodes that plans know, for tests."},
     {"_capture", film_capture_debug, METH_VARARGS, "For tests: capture_debug.c."},
     {NULL, NULL, 0, NULL},
 };

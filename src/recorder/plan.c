@@ -537,6 +537,7 @@ film_plan_new(PyCodeObject *code, const film_plan_wishes *wishes)
 {
     film_draft draft = {.wishes = wishes};
     film_plan *plan = NULL;
+    bool watches_all = false;
 
     if (film_bytecode_init(&draft.bytecode, code)) {
         size_t count = draft.bytecode.count;
@@ -546,6 +547,7 @@ film_plan_new(PyCodeObject *code, const film_plan_wishes *wishes)
         draft.region_of = film_alloc_array(count, sizeof(uint32_t));
         if (draft.made != NULL && draft.points != NULL && draft.region_of != NULL &&
             film_draft_find_writes(&draft)) {
+            watches_all = film_draft_watches_all(&draft);
             film_draft_find_rebound(&draft);
             plan = film_draft_find_regions(&draft) ? make_plan(&draft) : NULL;
         }
@@ -556,7 +558,7 @@ film_plan_new(PyCodeObject *code, const film_plan_wishes *wishes)
     else {
         plan->memory = draft.arena;
         plan->names_on_stack = wishes->names_on_stack;
-        plan->every_place = wishes->every_place;
+        plan->every_place = watches_all;
     }
     film_free(draft.made);
     film_free(draft.points);

@@ -97,6 +97,38 @@ settle_argument(const film_bytecode *bytecode, film_instruction *instruction)
     return arg < ARG_LIMIT;
 }
 
+static int forgotten = -1; /* by a test */
+
+static const film_opcode *
+look_up(uint8_t opcode)
+{
+    static const film_opcode unknown = {FILM_FORM_UNKNOWN, 0};
+
+    return opcode == forgotten ? &unknown : &film_opcodes[opcode];
+}
+
+void
+film_bytecode_opcodes(int forget, bool known[256])
+{
+    forgotten = forget;
+    for (int opcode = 0; opcode < 256; opcode++) {
+        known[opcode] = look_up((uint8_t)opcode)->form != FILM_FORM_UNKNOWN;
+    }
+}
+
+/* It may do anything but what only known ones do; how deep the stack is behind it must be
+ * known. */
+static bool
+settle_unknown(film_bytecode *bytecode, film_instruction *instruction)
+{
+    bytecode->unknown = true;
+    instruction->form = FILM_FORM_OTHER;
+    instruction->traits = FILM_OP_CALLS | FILM_OP_CHANGES;
+    return instruction->arg < ARG_LIMIT &&
+           PyCompile_OpcodeStackEffect(instruction->opcode, (int)instruction->arg) !=
+               PY_INVALID_STACK_EFFECT;
+}
+
 /* One pass over the units: instructions, and which unit belongs to which. Jumps are
  * places still, because those forward are not known yet. */
 static bool
@@ -106,7 +138,7 @@ decode(film_bytecode *bytecode, const uint8_t *bytes)
 
     for (uint32_t unit = 0; unit < bytecode->unit_count; unit++) {
         uint8_t opcode = bytes[2 * unit];
-        const film_opcode *known = &film_opcodes[opcode];
+        const film_opcode *known = look_up(opcode);
         film_instruction *instruction = &bytecode->instructions[count];
 
         if (known->form == FILM_FORM_CACHE) {
@@ -130,7 +162,9 @@ decode(film_bytecode *bytecode, const uint8_t *bytes)
             .owner = FILM_NONE,
         };
         extended = known->form == FILM_FORM_EXTENDED ? instruction->arg : 0;
-        if (!settle_argument(bytecode, instruction)) {
+        if (known->form == FILM_FORM_UNKNOWN
+                ? !settle_unknown(bytecode, instruction)
+                : !settle_argument(bytecode, instruction)) {
             return false;
         }
         bytecode->index_at[unit] = count++;

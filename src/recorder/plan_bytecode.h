@@ -20,6 +20,7 @@
 
 /* What an instruction is to the planner. */
 typedef enum film_form {
+    FILM_FORM_UNKNOWN, /* no entry in compat_opcodes.h; no instruction has it */
     FILM_FORM_OTHER,
     FILM_FORM_CACHE,
     FILM_FORM_EXTENDED,
@@ -125,6 +126,7 @@ typedef struct film_bytecode {
     uint32_t *index_at; /* by place: the instruction it belongs to */
     film_stack_item *items;
     size_t item_count, item_capacity;
+    bool unknown; /* an opcode we do not know is in it: no guess is made */
 } film_bytecode;
 
 /* False when memory is out or the code is too long or malformed. Reset in any case. */
@@ -133,6 +135,10 @@ film_bytecode_init(film_bytecode *bytecode, PyCodeObject *code);
 
 void
 film_bytecode_reset(film_bytecode *bytecode);
+
+/* For tests: which opcodes have an entry, and one that shall have none (-1: none). */
+void
+film_bytecode_opcodes(int forget, bool known[256]);
 
 /* Where control can go from instruction `index` without an event: fills up to three
  * indexes and returns how many. */

@@ -73,6 +73,13 @@ typedef struct film_draft {
     film_arena_block *arena;
 } film_draft;
 
+/* Every instruction is a point. */
+static inline bool
+film_draft_watches_all(const film_draft *draft)
+{
+    return draft->wishes->every_place || draft->bytecode.unknown;
+}
+
 /* plan_writes.c: fills `made`, and `points` where the stack must be read. */
 bool
 film_draft_find_writes(film_draft *draft);

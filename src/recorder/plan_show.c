@@ -4,6 +4,7 @@
 #include "recorder/plan_show.h"
 
 #include "recorder/plan.h"
+#include "recorder/plan_bytecode.h"
 
 static const char *
 kind_name(uint8_t kind)
@@ -170,5 +171,28 @@ film_plan_show(PyObject *Py_UNUSED(module), PyObject *code)
     }
     result = show_plan(plan);
     film_plan_free(plan);
+    return result;
+}
+
+PyObject *
+film_plan_show_opcodes(PyObject *Py_UNUSED(module), PyObject *forget)
+{
+    bool known[256];
+    long number = PyLong_AsLong(forget);
+    PyObject *result;
+
+    if (number == -1 && PyErr_Occurred() != NULL) {
+        return NULL;
+    }
+    film_bytecode_opcodes(number < 0 || number > 255 ? -1 : (int)number, known);
+    result = PyList_New(0);
+    for (long opcode = 0; result != NULL && opcode < 256; opcode++) {
+        PyObject *item = known[opcode] ? PyLong_FromLong(opcode) : NULL;
+
+        if (known[opcode] && (item == NULL || PyList_Append(result, item) < 0)) {
+            Py_CLEAR(result);
+        }
+        Py_XDECREF(item);
+    }
     return result;
 }

@@ -10,4 +10,9 @@
 PyObject *
 film_plan_show(PyObject *module, PyObject *code);
 
+/* _recorder._opcodes(forget): the numbers of the opcodes that the planner knows. From
+ * now on it does not know the one of number `forget`; -1: all of its table. */
+PyObject *
+film_plan_show_opcodes(PyObject *module, PyObject *forget);
+
 #endif

@@ -545,7 +545,7 @@ film_draft_find_writes(film_draft *draft)
         if (!find_writes_of(draft, index)) {
             return false;
         }
-        if (draft->wishes->every_place &&
+        if (film_draft_watches_all(draft) &&
             draft->bytecode.instructions[index].depth >= 0) {
             draft->points[film_bytecode_prefix(&draft->bytecode, index)] = true;
         }
