@@ -317,6 +317,14 @@ soak-values: $(addprefix install-,$(VERSIONS)) ## the generated programs of the 
 	@$(TOOLS)/python tests/python/proof/values_soak.py build/soak $(VERSIONS) \
 	    --programs $(PROGRAMS) --jobs $(JOBS)
 
+SUITES ?=
+MODES ?= bare default target all
+LIBRARY_VERSIONS ?= $(sort $(FIRST) $(LAST))
+.PHONY: soak-libraries
+soak-libraries: build/stamps/tools $(addprefix install-,$(LIBRARY_VERSIONS)) ## libraries' own test suites, bare and recorded (SUITES="attrs click"); goes on where it was stopped
+	@$(TOOLS)/python tests/libraries/soak.py --suites "$(SUITES)" --modes "$(MODES)" \
+	    $(filter $(addsuffix =%,$(LIBRARY_VERSIONS)),$(FOUND))
+
 # Not what measures time and memory, starts other Pythons or limits its own memory.
 ASAN_TESTS ?= $(filter-out %install.py %notebook.py %docs.py %tensors.py %proof_cpython.py %proof_syscalls.py,$(wildcard tests/python/test_*.py))
 ASAN_LEFT_OUT ?= damaged_films or limit or memory or 50_us or out_of or bounds or address_space or rlimit or used_again or serials_of_builtins

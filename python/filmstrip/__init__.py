@@ -9,9 +9,9 @@
 On the command line, `filmstrip run program.py`. Nothing is imported before it is used:
 this package is also loaded into programs that are recorded from outside.
 
-PYTEST_DONT_REWRITE: pytest wants to rewrite the asserts of packages that bring a plugin,
-and warns if it finds one imported, as this one is in every recorded run. Without the
-word, `filmstrip run -m pytest` fails in a project that makes warnings errors.
+PYTEST_DONT_REWRITE: pytest wants to rewrite the asserts of packages that bring a
+plugin, and warns if it finds one imported, as this one is in every recorded run. Without
+the word, `filmstrip run -m pytest` fails in a project that makes warnings errors.
 """
 
 import os

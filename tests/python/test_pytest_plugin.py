@@ -182,6 +182,8 @@ def test_no_warning_of_an_import_too_early(strict, flags, recorded, options):
         env={"PYTHONPATH": site, "FILMSTRIP": "1" if recorded else None},
     )
     assert (result.rc, result.stderr) == (0, ""), result.stdout + result.stderr
-    assert " 1 passed in " in result.stdout  # "1 passed, 1 warning in" where one was given
+    assert (
+        " 1 passed in " in result.stdout
+    )  # "1 passed, 1 warning in" where one was given
     assert "filmstrip-0" in result.stdout  # among the plugins that pytest found
     assert len(list(runner.folder.glob("*.film"))) == recorded
