@@ -10,8 +10,8 @@ On the command line, `filmstrip run program.py`. Nothing is imported before it i
 this package is also loaded into programs that are recorded from outside.
 
 PYTEST_DONT_REWRITE: pytest wants to rewrite the asserts of packages that bring a
-plugin, and warns if it finds one imported, as this one is in every recorded run. Without
-the word, `filmstrip run -m pytest` fails in a project that makes warnings errors.
+plugin, and warns if it finds one imported, as this one is in every recorded run.
+Without the word, `filmstrip run -m pytest` fails where warnings are errors.
 """
 
 import os
