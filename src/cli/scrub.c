@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export/scrub.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/alloc.h"
