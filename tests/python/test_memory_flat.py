@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import textwrap
 
 import pytest
@@ -272,6 +273,16 @@ COUNTS = {
     "threads, one after another": (500, 3000),
 }
 
+# From 3.13 on Python ends a generator that is dropped at a yield without running it: no
+# event tells. The variables of those that sleep for longest are forgotten, but not before
+# there are 131,072 of them.
+END_UNSEEN = sys.version_info >= (3, 13)
+SLEEPERS_BOUND = 40 << 20
+SLEEPERS = {
+    "coroutines that are dropped half way",
+    "generators that are dropped half way",
+}
+
 
 @pytest.mark.skipif(
     "FILMSTRIP_SANITIZED" in os.environ, reason="the sanitizer has a heap of its own"
@@ -288,6 +299,8 @@ def test_memory_is_flat(runner: Runner, kind: str) -> None:
     for level, bound in HEAP_BOUND.items():
         done = runner.record(None, warm, more, options=("--level", level))
         assert done.rc == 0, done.stderr
+        if level == "values" and kind in SLEEPERS and END_UNSEEN:
+            bound = SLEEPERS_BOUND
         grown = json.loads(done.stdout.splitlines()[0])
         heap = grown["heap"] - max(bare["heap"], 0)
         assert heap < bound, (level, bare, grown)
