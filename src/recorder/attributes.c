@@ -17,7 +17,7 @@
 #define SEARCHED 1024
 #define PLAIN_ITEMS 16 /* of a tuple that is a key */
 
-/* How film_write.value_offset tells where the attribute is. */
+/* How film_named.value_offset tells where the attribute is. */
 enum {
     IN_INSTANCE = -1, /* in line or in the __dict__ */
     IN_CLASS = -2,    /* the owner is a class: in its own dict */
@@ -485,81 +485,81 @@ word_place_of(PyTypeObject *type, int32_t offset)
     return place;
 }
 
-/* Fills in the write's cache for this type; keeps what it knew of the last one. */
+/* Fills in the name's cache for this type; keeps what it knew of the last one. */
 static void
-turn_to_type(film_write *write, PyTypeObject *type)
+turn_to_type(film_named *named, PyTypeObject *type)
 {
     size_t at;
 
-    if (write->type != NULL && write->type_version != 0) {
-        at = location_of(write->type, write->name);
-        locations[at].type = write->type;
-        locations[at].name = write->name;
-        locations[at].version = write->type_version;
-        locations[at].value_index = write->value_index;
-        locations[at].value_offset = write->value_offset;
-        locations[at].word_place = write->word_place;
+    if (named->type != NULL && named->type_version != 0) {
+        at = location_of(named->type, named->name);
+        locations[at].type = named->type;
+        locations[at].name = named->name;
+        locations[at].version = named->type_version;
+        locations[at].value_index = named->value_index;
+        locations[at].value_offset = named->value_offset;
+        locations[at].word_place = named->word_place;
     }
-    at = location_of(type, write->name);
-    write->type = type;
-    write->type_version = type->tp_version_tag;
-    if (locations[at].type == type && locations[at].name == write->name &&
+    at = location_of(type, named->name);
+    named->type = type;
+    named->type_version = type->tp_version_tag;
+    if (locations[at].type == type && locations[at].name == named->name &&
         locations[at].version == type->tp_version_tag && type->tp_version_tag != 0) {
-        write->value_index = locations[at].value_index;
-        write->value_offset = locations[at].value_offset;
-        write->word_place = locations[at].word_place;
+        named->value_index = locations[at].value_index;
+        named->value_offset = locations[at].value_offset;
+        named->word_place = locations[at].word_place;
         return;
     }
-    write->value_index = -1;
-    write->value_offset = locate(type, write->name);
-    write->word_place = word_place_of(type, write->value_offset);
+    named->value_index = -1;
+    named->value_offset = locate(type, named->name);
+    named->word_place = word_place_of(type, named->value_offset);
 }
 
 /* By the position of last time, else by a search that finds the position. */
 static PyObject *
-read_pairs(film_write *write, const film_pairs *pairs)
+read_pairs(film_named *named, const film_pairs *pairs)
 {
-    int32_t index = write->value_index;
+    int32_t index = named->value_index;
 
     if (FILM_UNLIKELY(pairs->texts == NULL)) {
         return NULL;
     }
     if (FILM_UNLIKELY(index < 0 || index >= pairs->count ||
-                      pairs->texts[index].me_key != write->name)) {
+                      pairs->texts[index].me_key != named->name)) {
         for (index = 0; index < pairs->count; index++) {
             PyObject *key = pairs->texts[index].me_key;
 
-            if (key == write->name || (key != NULL && same_text(key, write->name))) {
+            if (key == named->name || (key != NULL && same_text(key, named->name))) {
                 break;
             }
         }
         if (index == pairs->count) {
             return NULL;
         }
-        write->value_index = index;
+        named->value_index = index;
     }
     return pairs->values != NULL ? pairs->values[index] : pairs->texts[index].me_value;
 }
 
 static PyObject *
-read_in_line(film_write *write, PyDictKeysObject *keys, PyObject *const *values,
+read_in_line(film_named *named, PyDictKeysObject *keys, PyObject *const *values,
              film_kept *kept)
 {
     film_pairs pairs;
     PyObject *value;
 
     film_pairs_of_keys(keys, values, &pairs);
-    value = read_pairs(write, &pairs);
-    if (FILM_LIKELY(write->value_index >= 0 && write->value_index < pairs.count &&
+    value = read_pairs(named, &pairs);
+    if (FILM_LIKELY(named->value_index >= 0 && named->value_index < pairs.count &&
                     pairs.texts != NULL &&
-                    pairs.texts[write->value_index].me_key == write->name)) {
+                    pairs.texts[named->value_index].me_key == named->name)) {
         *kept = FILM_KEPT_IN_LINE;
     }
     return value;
 }
 
 PyObject *
-film_attribute_read(film_write *write, PyObject *owner, film_kept *kept)
+film_attribute_read(film_named *named, PyObject *owner, film_kept *kept)
 {
     PyTypeObject *type = Py_TYPE(owner);
     PyObject *const *values;
@@ -568,31 +568,31 @@ film_attribute_read(film_write *write, PyObject *owner, film_kept *kept)
     film_pairs pairs;
 
     *kept = FILM_KEPT_ELSEWHERE;
-    if (FILM_UNLIKELY(write->type != type || write->type_version == 0 ||
-                      write->type_version != type->tp_version_tag)) {
-        turn_to_type(write, type);
+    if (FILM_UNLIKELY(named->type != type || named->type_version == 0 ||
+                      named->type_version != type->tp_version_tag)) {
+        turn_to_type(named, type);
     }
-    if (write->value_offset >= 0) {
+    if (named->value_offset >= 0) {
         *kept = FILM_KEPT_IN_SLOT;
-        return *(PyObject **)((char *)owner + write->value_offset);
+        return *(PyObject **)((char *)owner + named->value_offset);
     }
-    if (FILM_UNLIKELY(write->value_offset == TAKEN_OVER)) {
+    if (FILM_UNLIKELY(named->value_offset == TAKEN_OVER)) {
         *kept = FILM_KEPT_VIA;
         return NULL;
     }
-    if (FILM_UNLIKELY(write->value_offset == IN_CLASS)) {
-        return film_dict_lookup(film_type_dict((PyTypeObject *)owner), write->name);
+    if (FILM_UNLIKELY(named->value_offset == IN_CLASS)) {
+        return film_dict_lookup(film_type_dict((PyTypeObject *)owner), named->name);
     }
     dict = film_object_dict(owner, &values, &keys);
     if (FILM_LIKELY(values != NULL)) {
-        return read_in_line(write, keys, values, kept);
+        return read_in_line(named, keys, values, kept);
     }
     if (dict == NULL || !PyDict_Check(dict)) {
         return NULL;
     }
     film_pairs_of_dict(dict, &pairs);
     if (pairs.texts == NULL || pairs.count > 32) {
-        return film_dict_lookup(dict, write->name);
+        return film_dict_lookup(dict, named->name);
     }
-    return read_pairs(write, &pairs);
+    return read_pairs(named, &pairs);
 }

@@ -95,16 +95,16 @@ can_change(film_content content)
 }
 
 void
-film_capture_written_slowly(PyObject *owner, const film_write *write)
+film_capture_written_slowly(PyObject *owner, const film_named *named)
 {
     film_holder holder = {
-        .kind = FILM_HOLDER_ATTRIBUTE, .owner = owner, .name = write->name};
+        .kind = FILM_HOLDER_ATTRIBUTE, .owner = owner, .name = named->name};
 
     film_objects_vacate(&holder);
 }
 
 void
-film_capture_told(PyObject *owner, film_write *write)
+film_capture_told(PyObject *owner, film_named *named)
 {
     film_object *object;
     film_fingerprint fingerprint;
@@ -113,13 +113,13 @@ film_capture_told(PyObject *owner, film_write *write)
     if (film_is_scalar(owner) || (object = film_objects_find(owner)) == NULL) {
         return;
     }
-    if (write != NULL && object->worded) {
+    if (named != NULL && object->worded) {
         film_kept kept;
-        PyObject *value = film_attribute_read(write, owner, &kept);
-        uint32_t place = film_attribute_place(write, kept);
+        PyObject *value = film_attribute_read(named, owner, &kept);
+        uint32_t place = film_attribute_place(named, kept);
 
         if (place < FILM_WORDS) {
-            object->words[place] = film_attribute_word(write, kept, value);
+            object->words[place] = film_attribute_word(named, kept, value);
             return;
         }
     }

@@ -126,7 +126,7 @@ film_capture_owner(film_context *context, PyObject *owner, const film_holder *ho
 /* The object has just been written to by this attribute store or delete, which is told:
  * what the attribute holds now counts as told. NULL: all it holds. */
 void
-film_capture_told(PyObject *owner, film_write *write);
+film_capture_told(PyObject *owner, film_named *named);
 
 typedef struct film_changed {
     uint64_t record;       /* value id of the new content */
@@ -181,7 +181,7 @@ typedef struct film_stored {
 } film_stored;
 
 void
-film_capture_expect(PyObject *owner, film_write *write, PyObject *key, PyObject *value,
+film_capture_expect(PyObject *owner, film_named *named, PyObject *key, PyObject *value,
                     film_stored *stored);
 
 /* `alone`: nothing else may have changed the owner since. */
@@ -211,10 +211,10 @@ typedef enum film_kept {
     FILM_KEPT_VIA        /* a data descriptor or a __setattr__ of Python code has it */
 } film_kept;
 
-/* Reads attribute `write->name` of `owner` where it is kept, by the cache in `write`.
+/* Reads attribute `named->name` of `owner` where it is kept, by the cache in `named`.
  * NULL: it has none, or VIA. Borrowed. */
 PyObject *
-film_attribute_read(film_write *write, PyObject *owner, film_kept *kept);
+film_attribute_read(film_named *named, PyObject *owner, film_kept *kept);
 
 /* Looks `name` up in a dict without running code of the program. Borrowed, or NULL. */
 PyObject *

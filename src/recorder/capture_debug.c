@@ -248,15 +248,15 @@ static PyObject *
 debug_store(film_context *Py_UNUSED(context), PyObject *args)
 {
     PyObject *what, *owner, *name, *key, *value, *function, *result;
-    film_write write = {0};
+    film_named named = film_named_new(NULL);
     film_stored stored;
 
     if (!PyArg_ParseTuple(args, "OOOOOO", &what, &owner, &name, &key, &value,
                           &function)) {
         return NULL;
     }
-    write.name = name;
-    film_capture_expect(owner, name == Py_None ? NULL : &write,
+    named.name = name;
+    film_capture_expect(owner, name == Py_None ? NULL : &named,
                         name == Py_None ? key : NULL,
                         value == Py_Ellipsis ? NULL : value, &stored);
     result = PyObject_CallNoArgs(function);
@@ -271,14 +271,14 @@ debug_store(film_context *Py_UNUSED(context), PyObject *args)
 static PyObject *
 debug_read(film_context *Py_UNUSED(context), PyObject *args)
 {
-    static film_write write; /* kept: its cache is tried too */
+    static film_named named; /* kept: its cache is tried too */
     PyObject *owner = PyTuple_GET_ITEM(args, 1), *value;
     film_kept kept;
 
-    if (write.name != PyTuple_GET_ITEM(args, 2)) {
-        write = (film_write){.name = PyTuple_GET_ITEM(args, 2)};
+    if (named.name != PyTuple_GET_ITEM(args, 2)) {
+        named = film_named_new(PyTuple_GET_ITEM(args, 2));
     }
-    value = film_attribute_read(&write, owner, &kept);
+    value = film_attribute_read(&named, owner, &kept);
     return Py_BuildValue("(Oi)", value == NULL ? Py_None : value,
                          (int)(kept == FILM_KEPT_VIA));
 }

@@ -39,43 +39,43 @@ film_capture_quick(PyObject *value, uint8_t **to)
 /* The place of an attribute that film_attribute_read has just found so among its
  * owner's words; FILM_WORDS or more: it has none. */
 static inline uint32_t
-film_attribute_place(const film_write *write, film_kept kept)
+film_attribute_place(const film_named *named, film_kept kept)
 {
     if (FILM_LIKELY(kept == FILM_KEPT_IN_LINE)) {
-        return write->word_place + (uint32_t)write->value_index;
+        return named->word_place + (uint32_t)named->value_index;
     }
-    return kept == FILM_KEPT_IN_SLOT ? write->word_place : FILM_WORDS;
+    return kept == FILM_KEPT_IN_SLOT ? named->word_place : FILM_WORDS;
 }
 
 /* Its word. */
 static inline uint64_t
-film_attribute_word(const film_write *write, film_kept kept, PyObject *value)
+film_attribute_word(const film_named *named, film_kept kept, PyObject *value)
 {
     return value == NULL ? 0
                          : film_fingerprint_item(value, kept == FILM_KEPT_IN_SLOT
-                                                            ? write->word_place + 1u
-                                                            : (uintptr_t)write->name);
+                                                            ? named->word_place + 1u
+                                                            : (uintptr_t)named->name);
 }
 
 /* The attribute held an object that was not sure, or may have. */
 void
-film_capture_written_slowly(PyObject *owner, const film_write *write);
+film_capture_written_slowly(PyObject *owner, const film_named *named);
 
 /* An attribute of `owner`, which is at `way`, has got such a value and is told. */
 static inline void
-film_capture_written(film_object_way *way, PyObject *owner, film_write *write,
+film_capture_written(film_object_way *way, PyObject *owner, film_named *named,
                      film_kept kept, PyObject *value)
 {
-    uint32_t place = film_attribute_place(write, kept);
+    uint32_t place = film_attribute_place(named, kept);
 
     if (FILM_LIKELY((way->quick & FILM_QUICK_WORDED) != 0 && place < FILM_WORDS)) {
         film_object *object = film_object_of_way(way);
 
-        object->words[place] = film_attribute_word(write, kept, value);
+        object->words[place] = film_attribute_word(named, kept, value);
         /* Positions in a __dict__ may shift: only those in line are sure. */
         if (FILM_LIKELY((way->quick & FILM_QUICK_HOLDS) == 0 ||
                         (object->holding &
-                         film_holding_bit(write->value_offset, write->value_index)) ==
+                         film_holding_bit(named->value_offset, named->value_index)) ==
                             0)) {
             return;
         }
@@ -83,7 +83,7 @@ film_capture_written(film_object_way *way, PyObject *owner, film_write *write,
     else {
         film_capture_told(owner, NULL);
     }
-    film_capture_written_slowly(owner, write);
+    film_capture_written_slowly(owner, named);
 }
 
 /* The variable has got such a value. */

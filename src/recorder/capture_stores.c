@@ -11,7 +11,7 @@
 
 /* An attribute that an instance with words has already; false: it is another store. */
 static bool
-expect_word(PyObject *owner, film_write *write, PyObject *value, film_stored *stored)
+expect_word(PyObject *owner, film_named *named, PyObject *value, film_stored *stored)
 {
     const film_object_way *way = film_objects_quick(owner);
     film_kept kept;
@@ -20,20 +20,20 @@ expect_word(PyObject *owner, film_write *write, PyObject *value, film_stored *st
     if (way == NULL || (way->quick & FILM_QUICK_WORDED) == 0) {
         return false;
     }
-    (void)film_attribute_read(write, owner, &kept);
-    place = film_attribute_place(write, kept);
+    (void)film_attribute_read(named, owner, &kept);
+    place = film_attribute_place(named, kept);
     if (place >= FILM_WORDS) {
         return false;
     }
     stored->address = owner;
     stored->quick = film_quick_record(way) + 1;
     stored->place = place;
-    stored->delta = film_attribute_word(write, kept, value);
+    stored->delta = film_attribute_word(named, kept, value);
     return true;
 }
 
 void
-film_capture_expect(PyObject *owner, film_write *write, PyObject *key, PyObject *value,
+film_capture_expect(PyObject *owner, film_named *named, PyObject *key, PyObject *value,
                     film_stored *stored)
 {
     film_object *object;
@@ -41,7 +41,7 @@ film_capture_expect(PyObject *owner, film_write *write, PyObject *key, PyObject 
     film_content content;
 
     *stored = (film_stored){0};
-    if (write != NULL && expect_word(owner, write, value, stored)) {
+    if (named != NULL && expect_word(owner, named, value, stored)) {
         return;
     }
     if (film_is_scalar(owner) || (object = film_objects_find(owner)) == NULL) {
@@ -62,11 +62,11 @@ film_capture_expect(PyObject *owner, film_write *write, PyObject *key, PyObject 
     }
     stored->known =
         film_fingerprint_store(owner, content, film_compared_levels(object),
-                               write == NULL ? NULL : write->name, key, value, &effect);
+                               named == NULL ? NULL : named->name, key, value, &effect);
     stored->delta = effect.delta;
     stored->growth = effect.growth;
     stored->flat = effect.flat;
-    if (stored->known && write == NULL && !(object->flat && effect.flat)) {
+    if (stored->known && named == NULL && !(object->flat && effect.flat)) {
         film_store_effect items;
 
         stored->itemed =

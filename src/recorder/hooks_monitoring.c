@@ -241,14 +241,14 @@ CALLBACK(on_instruction)
     }
     plan = context->top->plan;
     if (plan == NULL || unit >= plan->unit_count ||
-        (plan->flags[unit] & FILM_PLACE_POINT) == 0) {
+        (film_plan_flags(plan, unit) & FILM_PLACE_POINT) == 0) {
         const film_code *known = film_compat_get_extra((PyCodeObject *)args[0],
                                                        film_the_session.extra_index);
 
         /* The frame may follow an older plan than the next ones will. */
         if (known != NULL && known->plan != plan && known->plan != NULL &&
             unit < known->plan->unit_count &&
-            (known->plan->flags[unit] & FILM_PLACE_POINT) != 0) {
+            (film_plan_flags(known->plan, unit) & FILM_PLACE_POINT) != 0) {
             Py_RETURN_NONE;
         }
         return disable();

@@ -314,7 +314,7 @@ on_opcode(film_frame *frame)
         return false;
     }
     unit = film_frame_unit(frame, context->top->first);
-    if ((context->top->plan->flags[unit] & FILM_PLACE_POINT) != 0 &&
+    if ((film_plan_flags(context->top->plan, unit) & FILM_PLACE_POINT) != 0 &&
         FILM_UNLIKELY(!film_observe_point(context, frame, unit)) &&
         film_stack_may_retry(context)) {
         return on_opcode(frame);

@@ -17,15 +17,15 @@ static bool
 tell_name(film_context *context, const film_frame *frame, PyObject *name,
           PyObject *value)
 {
-    film_write write = {.kind = FILM_WRITE_NAME, .name = name};
+    film_named named = film_named_new(name);
     film_holder holder = {.kind = FILM_HOLDER_NAMESPACE,
                           .owner = film_namespace_of(frame, FILM_WRITE_NAME),
                           .name = name};
     uint8_t tokens[FILM_TOKEN_MAX], *end;
 
-    end = film_capture(context, value, &holder, film_secret_name(&write), tokens);
+    end = film_capture(context, value, &holder, film_secret_name(&named), tokens);
     return film_append_set(context->thread, film_namespace_form(frame, FILM_WRITE_NAME),
-                           film_write_name_id(&write), tokens, (size_t)(end - tokens));
+                           film_named_id(&named), tokens, (size_t)(end - tokens));
 }
 
 static bool

@@ -435,6 +435,8 @@ static PyMethodDef recorder_methods[] = {
     {"_plan", film_plan_show, METH_O, "The plan of a code object, for tests."},
     {"_opcodes", film_plan_show_opcodes, METH_O,
      "The opcodes that plans know, for tests."},
+    {"_plan_bytes", film_plan_weigh, METH_O,
+     "The bytes that the plan of a code object takes, for tests."},
     {"_capture", film_capture_debug, METH_VARARGS, "For tests: capture_debug.c."},
     {NULL, NULL, 0, NULL},
 };

@@ -30,7 +30,8 @@ arrive(film_context *context, film_stack_entry *entry, const film_frame *frame,
        uint32_t unit)
 {
     film_region *region = entry->region;
-    film_exit *exit;
+    const film_exit *exit;
+    const film_inner *inner = NULL;
 
     if (region == NULL) {
         return true;
@@ -38,14 +39,18 @@ arrive(film_context *context, film_stack_entry *entry, const film_frame *frame,
     if (!tell_pending(context, entry)) {
         return false;
     }
-    exit = film_exit_find(region->stops, region->stop_count, unit);
+    exit = film_region_stop_at(region, unit);
     if (exit == NULL) {
-        exit = film_exit_find(region->inner, region->inner_count, unit);
+        inner = film_region_inner_at(region, unit);
     }
-    if (FILM_UNLIKELY(exit == NULL)) {
+    if (FILM_UNLIKELY(exit == NULL && inner == NULL)) {
         note_unknown_edge(entry, frame);
     }
-    else if (!film_tell_writes(context, entry, frame, exit, exit->count)) {
+    else if (!(exit != NULL
+                   ? film_tell_writes(context, entry, frame, film_exit_writes(exit),
+                                      exit->count)
+                   : film_tell_writes(context, entry, frame, film_inner_writes(inner),
+                                      inner->count))) {
         return false;
     }
     return film_region_is_untouched(entry, region) ||
@@ -62,11 +67,12 @@ reach(film_context *context, film_stack_entry *entry, const film_frame *frame,
 
     if (FILM_LIKELY(region != NULL && region->stop_place == unit && !entry->pending)) {
         written = (region->stop_writes <= entry->done ||
-                   film_tell_writes(context, entry, frame, region->stops,
+                   film_tell_writes(context, entry, frame,
+                                    film_exit_writes(film_region_stops(region)),
                                     region->stop_writes)) &&
                   (film_region_is_untouched(entry, region) ||
                    film_tell_touches(context, entry, frame, UINT32_MAX));
-        *next = region->stop_next;
+        *next = film_region_next(region);
     }
     else {
         written = arrive(context, entry, frame, unit);
@@ -82,10 +88,11 @@ begin_region(film_context *context, film_stack_entry *entry, const film_frame *f
     bool written = true;
 
     film_enter_region(entry, region);
-    if (FILM_UNLIKELY(region != NULL && region->has_before)) {
-        written =
-            film_pending_begin(context, entry, frame, region->before,
-                               film_tell_in_flight(context, entry, region->before));
+    if (FILM_UNLIKELY(region != NULL && region->before != 0)) {
+        const film_write *before = film_region_before(region);
+
+        written = film_pending_begin(context, entry, frame, before,
+                                     film_tell_in_flight(context, entry, before));
     }
     context->returned = NULL;
     return written;
@@ -149,18 +156,18 @@ tell_inside(film_context *context, film_stack_entry *entry, const film_frame *fr
 {
     film_region *region = entry->region;
     uint32_t place;
-    film_exit *exit;
+    const film_inner *inner;
 
     if (region == NULL || (entered && entry->unwinding)) {
         return true;
     }
     place = film_plan_instruction(entry->plan, unit);
-    if (FILM_UNLIKELY(entry->pending) && place != region->before->place &&
+    if (FILM_UNLIKELY(entry->pending) && place != film_region_before(region)->place &&
         !film_pending_settle(context, entry)) {
         return false;
     }
-    exit = film_exit_find(region->inner, region->inner_count, place);
-    if (FILM_UNLIKELY(exit == NULL)) {
+    inner = film_region_inner_at(region, place);
+    if (FILM_UNLIKELY(inner == NULL)) {
         /* 3.11: after an exception event the unwinding may still close generators
          * while the frame shows the raise; a RERAISE makes it show that again. */
         if ((!entered || (entry->raised != place + 1 && !region->reraises)) &&
@@ -169,8 +176,8 @@ tell_inside(film_context *context, film_stack_entry *entry, const film_frame *fr
         }
         return true;
     }
-    return film_tell_writes(context, entry, frame, exit,
-                            entered ? exit->count_entered : exit->count);
+    return film_tell_writes(context, entry, frame, film_inner_writes(inner),
+                            entered ? inner->count_entered : inner->count);
 }
 
 bool
@@ -221,8 +228,8 @@ film_observe_continued(const film_plan *plan, uint32_t unit)
 
         /* Where several lead there, the nearest before it. */
         if (region->sent && (found == NULL || region->place <= unit) &&
-            (film_exit_find(region->stops, region->stop_count, unit) != NULL ||
-             film_exit_find(region->inner, region->inner_count, unit) != NULL)) {
+            (film_region_stop_at(region, unit) != NULL ||
+             film_region_inner_at(region, unit) != NULL)) {
             found = region;
         }
     }
@@ -239,7 +246,7 @@ tell_quiet_line(film_context *context, const film_frame *frame)
     if (FILM_LIKELY(entry->region != NULL && !entry->region->quiet_ahead)) {
         return true;
     }
-    quiet = entry->plan->quiet[film_frame_unit(frame, entry->first)];
+    quiet = film_plan_quiet_line(entry->plan, film_frame_unit(frame, entry->first));
     return quiet == 0 || film_observe_line(context, frame, quiet - 1);
 }
 
@@ -296,13 +303,17 @@ return_quickly(film_context *context, const film_frame *frame, PyObject *value)
     const film_region *region = entry->region;
     film_thread *thread = context->thread;
     uint32_t unit = film_frame_unit(frame, entry->first);
+    const film_inner *inner;
     film_rows rows;
     uint8_t *to;
 
-    if (FILM_UNLIKELY(region == NULL || region->inner_count == 0 ||
-                      region->inner->place != unit ||
-                      region->inner->count > entry->done || entry->pending ||
-                      entry->suspends || !film_append_is_ready(thread))) {
+    if (FILM_UNLIKELY(region == NULL || region->inner_count == 0)) {
+        return false;
+    }
+    inner = film_region_inner(region);
+    if (FILM_UNLIKELY(inner->place != unit || inner->count > entry->done ||
+                      entry->pending || entry->suspends ||
+                      !film_append_is_ready(thread))) {
         return false;
     }
     rows = (film_rows){.end = thread->cursor};
@@ -346,7 +357,8 @@ film_observe_raise(film_context *context, const film_frame *frame, uint32_t unit
         return true;
     }
     if (FILM_UNLIKELY(entry->pending) && entry->region != NULL &&
-        film_plan_instruction(entry->plan, unit) == entry->region->before->place &&
+        film_plan_instruction(entry->plan, unit) ==
+            film_region_before(entry->region)->place &&
         !film_pending_raised(context, entry)) {
         return false;
     }
@@ -356,7 +368,7 @@ film_observe_raise(film_context *context, const film_frame *frame, uint32_t unit
         return false;
     }
     entry->unwinding = unit >= entry->plan->unit_count ||
-                       (entry->plan->flags[unit] & FILM_PLACE_SWALLOWS) == 0;
+                       (film_plan_flags(entry->plan, unit) & FILM_PLACE_SWALLOWS) == 0;
     return true;
 }
 
@@ -379,7 +391,7 @@ bool
 film_observe_unwind(film_context *context, const film_frame *frame)
 {
     film_stack_entry *entry = context->top;
-    film_exit *exit;
+    const film_exit *exit;
 
     if (entry->plan == NULL || entry->dead || entry->region == NULL) {
         return true;
@@ -387,13 +399,13 @@ film_observe_unwind(film_context *context, const film_frame *frame)
     if (!tell_pending(context, entry)) {
         return false;
     }
-    exit = film_exit_find(entry->region->stops, entry->region->stop_count,
-                          FILM_PLAN_UNWINDS);
+    exit = film_region_stop_at(entry->region, FILM_PLAN_UNWINDS);
     if (exit == NULL) {
         note_unknown_edge(entry, frame);
         return true;
     }
-    return film_tell_writes(context, entry, frame, exit, exit->count) &&
+    return film_tell_writes(context, entry, frame, film_exit_writes(exit),
+                            exit->count) &&
            (film_region_is_untouched(entry, entry->region) ||
             film_tell_touches(context, entry, frame, UINT32_MAX));
 }

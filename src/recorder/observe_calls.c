@@ -60,7 +60,7 @@ cover(film_stack_entry *caller, const film_frame *callee, const film_code *code,
     }
     place = film_plan_instruction(caller->plan, site - 1);
     for (uint32_t index = 0; index < region->change_count; index++) {
-        const film_change *change = &region->changes[index];
+        const film_change *change = &film_region_changes(region)[index];
 
         if (change->place == place) {
             if (!from_c || (code->suspends ? sends_to(frame, change, callee)
@@ -105,7 +105,7 @@ cover_called(film_stack_entry *caller, const film_region *region, uint32_t unit)
         return false;
     }
     for (uint32_t index = 0; index < region->change_count; index++) {
-        if (region->changes[index].place == place) {
+        if (film_region_changes(region)[index].place == place) {
             uint32_t bit = 1u << index;
 
             caller->covered |= (uint8_t)bit;
@@ -155,7 +155,7 @@ open_calmly(film_context *context, film_stack_entry *entry, uint8_t **to)
         return false;
     }
     *to = film_append_put_line(*to, plan->opening);
-    film_enter_region(entry, plan->entry->stop_next);
+    film_enter_region(entry, film_region_next(plan->entry));
     context->returned = NULL;
     return true;
 }

@@ -106,17 +106,17 @@ film_observe_line_quickly(film_context *context, const film_frame *frame, uint32
                       !film_append_is_ready(thread))) {
         return false;
     }
-    exit = region->stops;
+    exit = film_region_stops(region);
     if (region->stop_place != unit) {
-        exit = film_exit_find(region->stops, region->stop_count, unit);
+        exit = film_region_stop_at(region, unit);
     }
     if (FILM_UNLIKELY(exit == NULL || !exit->calm)) {
         return false;
     }
     rows = (film_rows){.end = thread->cursor};
     if (exit->count > entry->done &&
-        FILM_UNLIKELY(!film_put_variables(entry, frame, exit->writes, exit->count,
-                                          thread, &rows))) {
+        FILM_UNLIKELY(!film_put_variables(entry, frame, film_exit_writes(exit),
+                                          exit->count, thread, &rows))) {
         film_append_commit(thread, rows.end, rows.events);
         return false;
     }
@@ -126,7 +126,7 @@ film_observe_line_quickly(film_context *context, const film_frame *frame, uint32
         return false;
     }
     film_append_commit(thread, film_append_put_line(rows.end, unit), rows.events + 1);
-    film_enter_region(entry, exit->next);
+    film_enter_region(entry, film_near_there(&exit->next));
     context->returned = NULL;
     return true;
 }

@@ -64,21 +64,22 @@ stack_item(const film_frame *frame, const film_write *write, int depth)
 }
 
 static void
-read_attribute(film_context *context, const film_frame *frame, film_write *write,
+read_attribute(film_context *context, const film_frame *frame, const film_write *write,
                bool in_flight, film_pending *pending)
 {
     PyObject *owner = stack_item(frame, write, 1);
+    film_named *named = film_write_named(write);
     film_holder holder = {.kind = FILM_HOLDER_NONE};
     uint8_t *end;
     film_kept kept = FILM_KEPT_ELSEWHERE;
     bool via;
 
     pending->form = FILM_SET_ATTRIBUTE;
-    pending->number = film_write_name_id(write);
+    pending->number = film_named_id(named);
     end = film_capture_owner(context, owner, &holder, pending->tokens);
     pending->deletes = write->kind == FILM_DELETE_STACK_ATTRIBUTE;
     if (owner != NULL) {
-        (void)film_attribute_read(write, owner, &kept);
+        (void)film_attribute_read(named, owner, &kept);
     }
     via = kept == FILM_KEPT_VIA;
     if (via) {
@@ -89,19 +90,19 @@ read_attribute(film_context *context, const film_frame *frame, film_write *write
 
         holder = (film_holder){.kind = FILM_HOLDER_ATTRIBUTE,
                                .owner = owner,
-                               .name = write->name,
+                               .name = named->name,
                                .in_flight = in_flight};
-        end = film_capture(context, value, &holder, film_secret_name(write), end);
+        end = film_capture(context, value, &holder, film_secret_name(named), end);
         if (!via) {
-            film_capture_expect(owner, write, NULL, value, &pending->stored);
+            film_capture_expect(owner, named, NULL, value, &pending->stored);
         }
     }
     else {
         holder = (film_holder){
-            .kind = FILM_HOLDER_ATTRIBUTE, .owner = owner, .name = write->name};
+            .kind = FILM_HOLDER_ATTRIBUTE, .owner = owner, .name = named->name};
         film_capture_vacate(&holder);
         if (!via) {
-            film_capture_expect(owner, write, NULL, NULL, &pending->stored);
+            film_capture_expect(owner, named, NULL, NULL, &pending->stored);
         }
     }
     pending->length = (uint8_t)(end - pending->tokens);
@@ -112,12 +113,12 @@ static void
 cover(film_stack_entry *entry, const film_write *write)
 {
     const film_region *region = entry->region;
+    const film_change *changes = film_region_changes(region);
 
     for (uint32_t index = 0;
          region->change_count <= FILM_REGION_CHANGES && index < region->change_count;
          index++) {
-        if (region->changes[index].place == write->place &&
-            !region->changes[index].spreads) {
+        if (changes[index].place == write->place && !changes[index].spreads) {
             entry->covered |= (uint8_t)(1u << index);
         }
     }
@@ -226,7 +227,7 @@ expect_item(film_context *context, const store_items *items, film_stored *stored
 
 static bool
 read_item(film_context *context, film_stack_entry *entry, const store_items *items,
-          film_write *write, bool in_flight, film_pending *pending)
+          const film_write *write, bool in_flight, film_pending *pending)
 {
     PyObject *key = items->key, *owner = items->owner, *value = items->value;
     film_holder holder = {.kind = FILM_HOLDER_NONE};
@@ -266,15 +267,16 @@ read_item(film_context *context, film_stack_entry *entry, const store_items *ite
 
 /* A name in a namespace that is no dict. */
 static void
-read_name(film_context *context, const film_frame *frame, film_write *write,
+read_name(film_context *context, const film_frame *frame, const film_write *write,
           bool in_flight, film_pending *pending)
 {
+    film_named *named = film_write_named(write);
     film_holder holder = {.kind = FILM_HOLDER_NONE, .in_flight = in_flight};
     uint8_t *end = film_capture(context, stack_item(frame, write, 1), &holder,
-                                film_secret_name(write), pending->tokens);
+                                film_secret_name(named), pending->tokens);
 
     pending->form = film_namespace_form(frame, write->kind);
-    pending->number = film_write_name_id(write);
+    pending->number = film_named_id(named);
     pending->length = (uint8_t)(end - pending->tokens);
 }
 
@@ -363,7 +365,7 @@ tell_local(film_context *context, film_stack_entry *entry, const film_frame *fra
 
 bool
 film_pending_begin(film_context *context, film_stack_entry *entry,
-                   const film_frame *frame, film_write *write, bool in_flight)
+                   const film_frame *frame, const film_write *write, bool in_flight)
 {
     film_pending *pending;
     store_items items = {0};

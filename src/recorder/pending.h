@@ -19,7 +19,7 @@
 /* The frame stands at the store `write`; nothing is written yet. */
 bool
 film_pending_begin(film_context *context, film_stack_entry *entry,
-                   const film_frame *frame, film_write *write, bool in_flight);
+                   const film_frame *frame, const film_write *write, bool in_flight);
 
 /* It happened: its row. */
 bool

@@ -1,314 +1,16 @@
-/* plan.c: makes a plan of a draft: the tables of plan.h, in memory of their own.
+/* plan.c: makes a plan of a draft: the tables of plan.h, in a block of their own.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/plan.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "recorder/plan_draft.h"
 
-/* Memory the plan keeps: blocks in a list, given out from the start. */
-struct film_arena_block {
-    film_arena_block *next;
-    size_t used, size;
-    _Alignas(16) unsigned char bytes[];
-};
-
-/* What a block holds for each code unit, within bounds: small code, small blocks. */
-#define ARENA_BYTES_EACH 12u
-#define ARENA_BYTES_LEAST 480u
-#define ARENA_BYTES_MOST 16000u
-
-static size_t
-block_size(const film_draft *draft)
-{
-    size_t size = (size_t)draft->bytecode.unit_count * ARENA_BYTES_EACH;
-
-    size = size < ARENA_BYTES_LEAST ? ARENA_BYTES_LEAST : size;
-    return size > ARENA_BYTES_MOST ? ARENA_BYTES_MOST : size;
-}
-
-void *
-film_draft_keep(film_draft *draft, size_t count, size_t bytes)
-{
-    film_arena_block *block = draft->arena;
-    size_t wanted, size = block_size(draft);
-    void *result;
-
-    if (__builtin_mul_overflow(count, bytes, &wanted) || wanted > SIZE_MAX / 4) {
-        return NULL;
-    }
-    wanted = (wanted + 15u) & ~(size_t)15u;
-    if (block == NULL || block->size - block->used < wanted) {
-        /* What is large gets a block of its own, behind the one being filled. */
-        bool apart = block != NULL && wanted > size / 4;
-
-        size = apart || wanted > size ? wanted : size;
-        block = film_alloc(sizeof(*block) + size);
-        if (block == NULL) {
-            return NULL;
-        }
-        block->size = size;
-        block->next = apart ? draft->arena->next : draft->arena;
-        *(apart ? &draft->arena->next : &draft->arena) = block;
-    }
-    result = block->bytes + block->used;
-    block->used += wanted;
-    return result;
-}
-
-static void
-free_arena(film_arena_block *block)
-{
-    while (block != NULL) {
-        film_arena_block *next = block->next;
-
-        film_free(block);
-        block = next;
-    }
-}
-
-static int
-compare_reaches(const void *left, const void *right)
-{
-    uint32_t one = ((const film_reach *)left)->index;
-    uint32_t other = ((const film_reach *)right)->index;
-
-    return one < other ? -1 : one > other;
-}
-
-/* True when the variable an attribute's value comes from is written later on. */
-static bool
-is_overwritten(const film_write *array, uint32_t index, uint32_t length)
-{
-    for (uint32_t later = index + 1; later < length; later++) {
-        uint8_t kind = array[later].kind;
-
-        if ((kind == FILM_WRITE_FAST || kind == FILM_DELETE_FAST) &&
-            array[later].slot == array[index].target) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Lays the writes of a list out in an array, which all lists it continues share. */
-static bool
-lay_out_list(film_draft *draft, uint32_t node)
-{
-    film_write *array;
-    uint32_t length = draft->nodes[node].length;
-
-    if (node == 0 || draft->nodes[node].continued || draft->nodes[node].array != NULL) {
-        return true;
-    }
-    array = film_draft_keep(draft, length, sizeof(film_write));
-    if (array == NULL) {
-        return false;
-    }
-    for (; node != 0; node = draft->nodes[node].before) {
-        film_node *part = &draft->nodes[node];
-
-        array[part->length - 1] = draft->writes[part->write];
-        if (part->uncertain) {
-            array[part->length - 1].call_place = FILM_PLAN_NO_PLACE;
-        }
-        if (part->uncertain || is_overwritten(array, part->length - 1u, length)) {
-            array[part->length - 1].target = FILM_PLAN_NO_PLACE;
-        }
-        if (part->array == NULL) {
-            part->array = array;
-        }
-    }
-    return true;
-}
-
-/* Lays out the lists of a region, the longest only: each walk makes nodes of its own,
- * so no other region has them. */
-static bool
-lay_out_lists(film_draft *draft, const film_reach *reaches, uint32_t count)
-{
-    for (uint32_t at = 0; at < count; at++) {
-        uint32_t node = draft->nodes[reaches[at].after].before;
-
-        while (node != 0 && !draft->nodes[node].continued) {
-            draft->nodes[node].continued = true;
-            node = draft->nodes[node].before;
-        }
-    }
-    for (uint32_t at = 0; at < count; at++) {
-        if (!lay_out_list(draft, reaches[at].after)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static film_exit
-make_exit(const film_draft *draft, uint32_t place, const film_reach *reach)
-{
-    const film_node *list = &draft->nodes[reach->after];
-    uint16_t count = draft->nodes[reach->node].length;
-
-    return (film_exit){
-        .place = (uint16_t)place,
-        .count = count,
-        .count_entered = count,
-        .writes = list->array,
-    };
-}
-
-/* True when the variable is written before the old value is let go, and nothing else
- * can run before. */
-static bool
-is_written_first(const film_draft *draft, const film_made *made)
-{
-    if (made->count != 1 || made->before != FILM_NONE) {
-        return false;
-    }
-    switch (draft->writes[made->first].kind) {
-    case FILM_WRITE_FAST:
-    case FILM_WRITE_CELL:
-    case FILM_WRITE_GLOBAL:
-    case FILM_DELETE_FAST:
-    case FILM_DELETE_CELL:
-    case FILM_DELETE_GLOBAL:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* True when an event can come from the instruction: also where the region begins, since
- * on 3.11 a handler is entered before the line event of its first instruction. */
-static bool
-has_events(const film_draft *draft, const film_flow_region *flow, uint32_t index)
-{
-    const film_instruction *here = &draft->bytecode.instructions[index];
-
-    return (here->traits & FILM_OP_QUIET) == 0 || here->marked || index == flow->index;
-}
-
-/* Exits for the places an event can come from: returns and yields first. */
-static bool
-make_inner(film_draft *draft, const film_flow_region *flow, film_region *region)
-{
-    const film_instruction *all = draft->bytecode.instructions;
-    const film_reach *states = &draft->reaches[flow->states];
-    uint32_t count = 0;
-
-    for (uint32_t state = 0; state < flow->state_count; state++) {
-        count += has_events(draft, flow, states[state].index);
-    }
-    region->inner_count = (uint16_t)count;
-    region->inner = film_draft_keep(draft, count, sizeof(film_exit));
-    if (region->inner == NULL) {
-        return false;
-    }
-    count = 0;
-    for (int returns = 1; returns >= 0; returns--) {
-        for (uint32_t state = 0; state < flow->state_count; state++) {
-            uint32_t index = states[state].index;
-            film_exit *exit = &region->inner[count];
-
-            if ((all[index].form == FILM_FORM_RETURN) != (returns == 1) ||
-                !has_events(draft, flow, index)) {
-                continue;
-            }
-            *exit = make_exit(draft, all[index].place, &states[state]);
-            if (is_written_first(draft, &draft->made[index])) {
-                exit->count_entered = (uint16_t)(exit->count + 1);
-            }
-            count++;
-        }
-    }
-    return true;
-}
-
-/* The place of a stop, and its rank: forward from the region first, the nearest. */
-static uint32_t
-stop_place(const film_draft *draft, const film_reach *stop)
-{
-    return stop->index == FILM_NONE ? FILM_PLAN_UNWINDS
-                                    : draft->bytecode.instructions[stop->index].place;
-}
-
-static bool
-make_stops(film_draft *draft, const film_flow_region *flow, film_region *region)
-{
-    const film_reach *stops = &draft->reaches[flow->stops];
-    uint32_t count = 0;
-
-    region->stops = film_draft_keep(draft, flow->stop_count, sizeof(film_exit));
-    if (region->stops == NULL) {
-        return false;
-    }
-    /* In order of their places: those behind the region's start, the others, and last
-     * an unwinding. */
-    for (int forward = 1; forward >= 0; forward--) {
-        for (uint32_t stop = 0; stop < flow->stop_count; stop++) {
-            uint32_t place = stop_place(draft, &stops[stop]);
-
-            if ((place > region->place) == (forward == 1)) {
-                region->stops[count++] = make_exit(draft, place, &stops[stop]);
-                region->points_ahead |=
-                    place != FILM_PLAN_UNWINDS && draft->points[stops[stop].index];
-            }
-        }
-    }
-    region->stop_count = (uint16_t)count;
-    return true;
-}
-
-bool
-film_draft_may_enter(const film_instruction *instruction)
-{
-    if ((instruction->traits & FILM_OP_CALLS) != 0 ||
-        instruction->form == FILM_FORM_LOAD_METHOD) {
-        return true;
-    }
-    return (instruction->traits & (FILM_OP_QUIET | FILM_OP_LEAVES | FILM_OP_ENDS)) ==
-               0 &&
-           instruction->form != FILM_FORM_LOAD_FAST &&
-           instruction->form != FILM_FORM_STORE_LOAD_FAST;
-}
-
-static bool
-make_region(film_draft *draft, film_flow_region *flow, film_region *region)
-{
-    const film_bytecode *bytecode = &draft->bytecode;
-    const film_made *made = &draft->made[flow->index];
-    film_reach *states = &draft->reaches[flow->states];
-
-    if (!flow->planned) {
-        return false;
-    }
-    region->place = bytecode->instructions[flow->index].place;
-    region->point = draft->points[flow->index];
-    region->sent =
-        !FILM_HAS_MONITORING && bytecode->instructions[flow->index].is_sent_to;
-    qsort(states, flow->state_count, sizeof(*states), compare_reaches);
-    qsort(&draft->reaches[flow->stops], flow->stop_count, sizeof(*states),
-          compare_reaches);
-    for (uint32_t state = 0; state < flow->state_count; state++) {
-        const film_instruction *here = &bytecode->instructions[states[state].index];
-
-        region->early |= states[state].node != 0 && film_draft_may_enter(here);
-        region->reraises |=
-            !FILM_HAS_MONITORING && (here->traits & FILM_OP_RERAISES) != 0;
-    }
-    if (made->before != FILM_NONE) {
-        region->before = film_draft_keep(draft, 1, sizeof(film_write));
-        if (region->before == NULL) {
-            return false;
-        }
-        *region->before = draft->writes[made->before];
-    }
-    /* A stop's list is that behind one of the states. */
-    return lay_out_lists(draft, states, flow->state_count) &&
-           make_inner(draft, flow, region) && make_stops(draft, flow, region) &&
-           film_draft_find_touches(draft, flow, region);
-}
+/* What is kept for each code unit, about, to begin with. */
+#define KEPT_BYTES_EACH 24u
 
 /* The slots of that kind. What the compiler keeps for itself there (__class__ for
  * super()) is nobody's variable. */
@@ -330,72 +32,95 @@ list_slots(const PyCodeObject *code, int kind, uint16_t *to)
     return count;
 }
 
+/* Where the tables of a plan are kept while it is made. */
+typedef struct plan_parts {
+    uint32_t regions, touches, places, flags, quiet, arguments, free_slots;
+    uint32_t entry; /* 0: none */
+} plan_parts;
+
+/* The plan in the making, which moves when something is kept. */
+static film_plan *
+plan_of(const film_draft *draft)
+{
+    return film_draft_kept(draft, 0);
+}
+
+/* Sets the pointers of a plan to its own block. */
+static void
+find_parts(film_plan *plan, const plan_parts *parts)
+{
+    unsigned char *block = (unsigned char *)plan;
+
+    plan->regions = (film_region *)(void *)(block + parts->regions);
+    plan->entry =
+        parts->entry == 0 ? NULL : (film_region *)(void *)(block + parts->entry);
+    plan->touches = (film_touch *)(void *)(block + parts->touches);
+    plan->places = (film_places *)(void *)(block + parts->places);
+    plan->flags = block + parts->flags;
+    plan->quiet = (film_quiet *)(void *)(block + parts->quiet);
+    plan->arguments = (uint16_t *)(void *)(block + parts->arguments);
+    plan->free_slots = (uint16_t *)(void *)(block + parts->free_slots);
+}
+
 /* The variables of outer functions, and those that inner ones may have. */
 static bool
-find_cell_slots(film_draft *draft, film_plan *plan)
+keep_cell_slots(film_draft *draft, plan_parts *parts)
 {
     const PyCodeObject *code = draft->bytecode.code;
+    /* A slot may be both: list_slots finds it twice. */
+    size_t most = (size_t)code->co_nfreevars + (size_t)code->co_ncellvars;
+    film_plan *plan;
+    uint16_t *slots;
 
-    if (code->co_nfreevars + code->co_ncellvars == 0) {
+    if (most == 0) {
         return true;
     }
-    plan->free_slots =
-        film_draft_keep(draft, (size_t)code->co_nlocalsplus, sizeof(uint16_t));
-    if (plan->free_slots == NULL) {
+    most = most < (size_t)code->co_nlocalsplus ? (size_t)code->co_nlocalsplus : most;
+    parts->free_slots =
+        film_draft_keep(draft, 2 * most, sizeof(uint16_t), _Alignof(uint16_t));
+    if (parts->free_slots == 0) {
         return false;
     }
-    plan->free_count = list_slots(code, CO_FAST_FREE, plan->free_slots);
-    plan->shared_count =
-        list_slots(code, CO_FAST_CELL, plan->free_slots + plan->free_count);
+    plan = plan_of(draft);
+    slots = film_draft_kept(draft, parts->free_slots);
+    plan->free_count = list_slots(code, CO_FAST_FREE, slots);
+    plan->shared_count = list_slots(code, CO_FAST_CELL, slots + plan->free_count);
+    /* Nothing was kept behind them yet: the rest is given back. */
+    draft->kept_bytes =
+        parts->free_slots +
+        ((size_t)plan->free_count + plan->shared_count) * sizeof(uint16_t);
     return true;
 }
 
-/* The tables by place, and the arguments. */
+/* The slots of the arguments. */
 static bool
-make_tables(film_draft *draft, film_plan *plan)
+keep_arguments(film_draft *draft, plan_parts *parts)
 {
-    const film_bytecode *bytecode = &draft->bytecode;
-    const PyCodeObject *code = bytecode->code;
+    const PyCodeObject *code = draft->bytecode.code;
     const char *kinds = PyBytes_AS_STRING(code->co_localspluskinds);
-    uint32_t units = bytecode->unit_count;
-    int arguments = code->co_argcount + code->co_kwonlyargcount +
-                    ((code->co_flags & CO_VARARGS) != 0) +
-                    ((code->co_flags & CO_VARKEYWORDS) != 0);
+    int count = code->co_argcount + code->co_kwonlyargcount +
+                ((code->co_flags & CO_VARARGS) != 0) +
+                ((code->co_flags & CO_VARKEYWORDS) != 0);
+    uint16_t *arguments;
 
-    plan->unit_count = units;
-    plan->region_at = film_draft_keep(draft, units, sizeof(uint16_t));
-    plan->owner = film_draft_keep(draft, units, sizeof(uint16_t));
-    plan->handler = film_draft_keep(draft, units, sizeof(uint16_t));
-    plan->flags = film_draft_keep(draft, units, sizeof(uint8_t));
-    plan->quiet = film_draft_keep(draft, units, sizeof(uint16_t));
-    plan->arguments = film_draft_keep(draft, (size_t)arguments, sizeof(uint16_t));
-    if (plan->region_at == NULL || plan->owner == NULL || plan->handler == NULL ||
-        plan->flags == NULL || plan->quiet == NULL || plan->arguments == NULL ||
-        arguments > code->co_nlocalsplus) {
+    parts->arguments =
+        film_draft_keep(draft, (size_t)count, sizeof(uint16_t), _Alignof(uint16_t));
+    if (parts->arguments == 0 || count > code->co_nlocalsplus) {
         return false;
     }
-    for (uint32_t unit = 0; unit < units; unit++) {
-        const film_instruction *here =
-            &bytecode->instructions[bytecode->index_at[unit]];
-
-        plan->owner[unit] = here->place;
-        if (here->handler != FILM_NONE) {
-            plan->handler[unit] =
-                (uint16_t)(bytecode->instructions[here->handler].place + 1);
-        }
-    }
-    plan->argument_count = (uint16_t)arguments;
-    for (int slot = 0; slot < arguments; slot++) {
-        plan->arguments[slot] = (uint16_t)slot;
+    arguments = film_draft_kept(draft, parts->arguments);
+    plan_of(draft)->argument_count = (uint16_t)count;
+    for (int slot = 0; slot < count; slot++) {
+        arguments[slot] = (uint16_t)slot;
         if ((kinds[slot] & CO_FAST_CELL) != 0) {
-            plan->arguments[slot] |= FILM_ARGUMENT_IN_CELL;
+            arguments[slot] |= FILM_ARGUMENT_IN_CELL;
         }
     }
-    return find_cell_slots(draft, plan);
+    return true;
 }
 
-static void
-set_flags(const film_draft *draft, uint32_t index, film_plan *plan)
+static uint8_t
+flags_of(const film_draft *draft, uint32_t index)
 {
     const film_instruction *here = &draft->bytecode.instructions[index];
     uint8_t flags = 0;
@@ -405,30 +130,92 @@ set_flags(const film_draft *draft, uint32_t index, film_plan *plan)
     }
     if (draft->points[index]) {
         flags |= FILM_PLACE_POINT;
-        plan->point_count++;
     }
     if (here->form == FILM_FORM_RESUME) {
         flags |= here->is_start ? FILM_PLACE_START : FILM_PLACE_RESUME;
     }
-    plan->flags[here->place] |= flags;
-    /* What was read off the stack once is to be read so by later plans, too. */
-    if (draft->made[index].before != FILM_NONE &&
-        draft->writes[draft->made[index].before].kind == FILM_WRITE_STACK_ATTRIBUTE) {
-        plan->flags[draft->writes[draft->made[index].before].place] |=
-            FILM_PLACE_ON_STACK;
+    return flags;
+}
+
+/* Units that belong to an instruction before them. */
+static void
+mark_caches(const film_bytecode *bytecode, uint8_t *flags)
+{
+    for (uint32_t unit = 0; unit < bytecode->unit_count; unit++) {
+        uint32_t distance =
+            unit - bytecode->instructions[bytecode->index_at[unit]].place;
+
+        if (distance != 0) {
+            distance = distance < FILM_CACHE_DISTANCE ? distance : FILM_CACHE_DISTANCE;
+            flags[unit] = (uint8_t)(FILM_PLACE_CACHE | distance);
+        }
     }
 }
 
-/* Regions lie at the beginnings of cache lines. */
-static film_region *
-keep_regions(film_draft *draft)
+/* The flags of all places, and where regions begin. */
+static bool
+keep_places(film_draft *draft, plan_parts *parts)
 {
-    char *kept =
-        film_draft_keep(draft, (size_t)draft->region_count + 1, sizeof(film_region));
+    const film_bytecode *bytecode = &draft->bytecode;
+    film_plan *plan;
+    film_places *places;
+    uint8_t *flags;
 
-    return kept == NULL ? NULL
-                        : (film_region *)(void *)(kept + (-(uintptr_t)kept &
-                                                          (sizeof(film_region) - 1)));
+    parts->places = film_draft_keep(draft, bytecode->unit_count / 64 + 1,
+                                    sizeof(film_places), _Alignof(film_places));
+    parts->flags = film_draft_keep(draft, bytecode->unit_count, 1, 1);
+    if (parts->places == 0 || parts->flags == 0) {
+        return false;
+    }
+    plan = plan_of(draft);
+    places = film_draft_kept(draft, parts->places);
+    flags = film_draft_kept(draft, parts->flags);
+    plan->unit_count = bytecode->unit_count;
+    mark_caches(bytecode, flags);
+    for (uint32_t index = 0; index < bytecode->count; index++) {
+        uint32_t place = bytecode->instructions[index].place;
+        uint32_t before = draft->made[index].before;
+
+        flags[place] |= flags_of(draft, index);
+        plan->point_count += draft->points[index];
+        /* What was read off the stack once is to be read so by later plans, too. */
+        if (before != FILM_NONE &&
+            draft->writes[before].kind == FILM_WRITE_STACK_ATTRIBUTE) {
+            flags[draft->writes[before].place] |= FILM_PLACE_ON_STACK;
+        }
+        if (draft->region_of[index] != FILM_NONE) {
+            places[place / 64].begin |= (uint64_t)1 << place % 64;
+            plan->region_count++;
+        }
+    }
+    for (uint32_t at = 1; at <= bytecode->unit_count / 64; at++) {
+        places[at].before = places[at - 1].before +
+                            (uint32_t)__builtin_popcountll(places[at - 1].begin);
+    }
+    return true;
+}
+
+static bool
+keep_regions(film_draft *draft, plan_parts *parts)
+{
+    uint32_t at = film_draft_keep(draft, plan_of(draft)->region_count,
+                                  sizeof(film_region), sizeof(film_region));
+
+    parts->regions = at;
+    for (uint32_t index = 0; at != 0 && index < draft->bytecode.count; index++) {
+        if (draft->region_of[index] == FILM_NONE) {
+            continue;
+        }
+        if (!film_draft_make_region(draft, &draft->regions[draft->region_of[index]],
+                                    at)) {
+            return false;
+        }
+        if (draft->bytecode.instructions[index].is_start && parts->entry == 0) {
+            parts->entry = at;
+        }
+        at += (uint32_t)sizeof(film_region);
+    }
+    return at != 0;
 }
 
 /* True for a stop on the way to which variables are written and nothing else happens
@@ -436,19 +223,26 @@ keep_regions(film_draft *draft)
 static bool
 is_calm(const film_plan *plan, const film_region *region, const film_exit *exit)
 {
-    if (exit->next == NULL || exit->next->point || exit->next->has_before ||
-        exit->next->points_ahead || exit->place == region->place ||
+    const film_region *next = film_exit_next(exit);
+    const film_write *writes = film_exit_writes(exit);
+
+    if (next == NULL || next->point || next->before != 0 || next->points_ahead ||
+        exit->place == region->place ||
         (plan->flags[exit->place] & FILM_PLACE_QUIET) != 0) {
         return false;
     }
     for (uint32_t index = 0; index < exit->count; index++) {
-        const film_write *write = &exit->writes[index];
-
-        if (write->kind != FILM_WRITE_FAST || write->hidden) {
+        if (writes[index].kind != FILM_WRITE_FAST || writes[index].hidden) {
             return false;
         }
     }
     return true;
+}
+
+static film_near
+distance(const film_near *field, const void *to)
+{
+    return to == NULL ? 0 : (film_near)((const char *)to - (const char *)field);
 }
 
 /* Where the stops lead to, now that all regions are made. */
@@ -457,21 +251,22 @@ link_regions(film_plan *plan)
 {
     for (uint32_t number = 0; number < plan->region_count; number++) {
         film_region *region = &plan->regions[number];
+        film_exit *stops = film_region_stops(region);
 
         region->stop_place = FILM_PLAN_NO_PLACE;
-        region->has_before = region->before != NULL;
         for (uint32_t stop = 0; stop < region->stop_count; stop++) {
-            film_exit *exit = &region->stops[stop];
+            film_region *next = film_plan_region(plan, stops[stop].place);
 
-            exit->next = film_plan_region(plan, exit->place);
-            region->quiet_ahead = region->quiet_ahead ||
-                                  (exit->next != NULL && !exit->next->point &&
-                                   (plan->flags[exit->place] & FILM_PLACE_QUIET) != 0);
+            stops[stop].next = distance(&stops[stop].next, next);
+            region->quiet_ahead =
+                region->quiet_ahead ||
+                (next != NULL && !next->point &&
+                 (plan->flags[stops[stop].place] & FILM_PLACE_QUIET) != 0);
         }
         if (region->stop_count != 0) {
-            region->stop_place = region->stops[0].place;
-            region->stop_writes = region->stops[0].count;
-            region->stop_next = region->stops[0].next;
+            region->stop_place = stops[0].place;
+            region->stop_writes = stops[0].count;
+            region->stop_next = distance(&region->stop_next, film_exit_next(stops));
         }
         region->change_mask = region->change_count > FILM_REGION_CHANGES
                                   ? UINT8_MAX
@@ -485,50 +280,89 @@ find_calm(film_plan *plan)
 {
     for (uint32_t number = 0; number < plan->region_count; number++) {
         film_region *region = &plan->regions[number];
+        film_exit *stops = film_region_stops(region);
 
         for (uint32_t stop = 0; stop < region->stop_count; stop++) {
-            region->stops[stop].calm = is_calm(plan, region, &region->stops[stop]);
+            stops[stop].calm = is_calm(plan, region, &stops[stop]);
         }
     }
     plan->opens_calmly = plan->opening != FILM_PLAN_NO_PLACE &&
                          plan->entry->stop_place == plan->opening &&
-                         plan->entry->stops[0].calm && plan->entry->stop_writes == 0 &&
-                         plan->entry->touch_count == 0;
+                         film_region_stops(plan->entry)->calm &&
+                         plan->entry->stop_writes == 0 && plan->entry->touch_count == 0;
+}
+
+/* The lines that are told with another event; the last thing that is kept. */
+static bool
+keep_told_lines(film_draft *draft, plan_parts *parts)
+{
+    size_t bytes;
+
+    find_parts(plan_of(draft), parts);
+    if (!film_draft_find_told_lines(draft, plan_of(draft))) {
+        return false;
+    }
+    bytes = draft->quiet_count * sizeof(film_quiet);
+    parts->quiet = film_draft_keep(draft, 1, bytes, _Alignof(film_quiet));
+    if (parts->quiet == 0) {
+        return false;
+    }
+    if (bytes != 0) {
+        memcpy(film_draft_kept(draft, parts->quiet), draft->quiet, bytes);
+    }
+    plan_of(draft)->quiet_count = (uint32_t)draft->quiet_count;
+    return true;
+}
+
+/* A copy of what was kept, in a block of its own where regions lie well. */
+static film_plan *
+copy_plan(const film_draft *draft, const plan_parts *parts)
+{
+    size_t bytes = draft->kept_bytes + sizeof(film_region);
+    char *memory = film_alloc(bytes);
+    film_plan *plan;
+
+    if (memory == NULL) {
+        return NULL;
+    }
+    plan = (film_plan *)(void *)(memory +
+                                 (-(uintptr_t)memory & (sizeof(film_region) - 1)));
+    memcpy(plan, draft->kept, draft->kept_bytes);
+    plan->memory = memory;
+    plan->bytes = bytes;
+    find_parts(plan, parts);
+    return plan;
 }
 
 static film_plan *
 make_plan(film_draft *draft)
 {
-    film_plan *plan = film_draft_keep(draft, 1, sizeof(film_plan));
+    plan_parts parts = {0};
+    film_plan *plan;
 
-    if (plan == NULL || !make_tables(draft, plan)) {
+    draft->kept = film_grow(
+        NULL, &draft->kept_capacity,
+        sizeof(film_plan) + (size_t)draft->bytecode.unit_count * KEPT_BYTES_EACH, 1);
+    if (draft->kept == NULL) {
         return NULL;
     }
-    plan->regions = keep_regions(draft);
-    if (plan->regions == NULL) {
+    (void)film_draft_keep(draft, 1, sizeof(film_plan), _Alignof(film_plan));
+    if (!keep_places(draft, &parts) || !keep_arguments(draft, &parts) ||
+        !keep_cell_slots(draft, &parts) || !keep_regions(draft, &parts) ||
+        (parts.touches = film_draft_keep_touches(draft)) == 0 ||
+        !keep_told_lines(draft, &parts)) {
         return NULL;
     }
-    for (uint32_t index = 0; index < draft->bytecode.count; index++) {
-        const film_instruction *here = &draft->bytecode.instructions[index];
-        film_region *region = &plan->regions[plan->region_count];
-
-        set_flags(draft, index, plan);
-        if (draft->region_of[index] == FILM_NONE) {
-            continue;
-        }
-        if (!make_region(draft, &draft->regions[draft->region_of[index]], region)) {
-            return NULL;
-        }
-        plan->region_at[here->place] = (uint16_t)++plan->region_count;
-        if (here->is_start && plan->entry == NULL) {
-            plan->entry = region;
-        }
+    plan = copy_plan(draft, &parts);
+    if (plan == NULL) {
+        return NULL;
     }
-    film_draft_find_told_lines(draft, plan);
     link_regions(plan);
     if (!draft->wishes->line_times) {
         find_calm(plan);
     }
+    plan->names_on_stack = draft->wishes->names_on_stack;
+    plan->every_place = film_draft_watches_all(draft);
     return plan;
 }
 
@@ -537,7 +371,6 @@ film_plan_new(PyCodeObject *code, const film_plan_wishes *wishes)
 {
     film_draft draft = {.wishes = wishes};
     film_plan *plan = NULL;
-    bool watches_all = false;
 
     if (film_bytecode_init(&draft.bytecode, code)) {
         size_t count = draft.bytecode.count;
@@ -547,28 +380,11 @@ film_plan_new(PyCodeObject *code, const film_plan_wishes *wishes)
         draft.region_of = film_alloc_array(count, sizeof(uint32_t));
         if (draft.made != NULL && draft.points != NULL && draft.region_of != NULL &&
             film_draft_find_writes(&draft)) {
-            watches_all = film_draft_watches_all(&draft);
             film_draft_find_rebound(&draft);
             plan = film_draft_find_regions(&draft) ? make_plan(&draft) : NULL;
         }
     }
-    if (plan == NULL) {
-        free_arena(draft.arena);
-    }
-    else {
-        plan->memory = draft.arena;
-        plan->names_on_stack = wishes->names_on_stack;
-        plan->every_place = watches_all;
-    }
-    film_free(draft.made);
-    film_free(draft.points);
-    film_free(draft.region_of);
-    film_free(draft.writes);
-    film_free(draft.regions);
-    film_free(draft.nodes);
-    film_free(draft.reaches);
-    film_free(draft.touched);
-    film_bytecode_reset(&draft.bytecode);
+    film_draft_forget(&draft);
     return plan;
 }
 
@@ -579,7 +395,27 @@ film_plan_free(film_plan *plan)
         film_plan *older = plan->older;
 
         free(plan->secret_slots);
-        free_arena(plan->memory); /* the plan is in it */
+        film_free(plan->memory); /* the plan is in it */
         plan = older;
     }
+}
+
+uint32_t
+film_plan_quiet_line(const film_plan *plan, uint32_t unit)
+{
+    uint32_t first = 0, end = plan->quiet_count;
+
+    while (first < end) {
+        uint32_t middle = (first + end) / 2;
+
+        if (plan->quiet[middle].place < unit) {
+            first = middle + 1;
+        }
+        else {
+            end = middle;
+        }
+    }
+    return first < plan->quiet_count && plan->quiet[first].place == unit
+               ? plan->quiet[first].line + 1u
+               : 0;
 }

@@ -1,13 +1,22 @@
 /* plan_draft.h: a plan in the making: what each instruction writes, the regions and
  * points found by walking the control-flow graph, the memory the plan will keep.
  *
- * Owned by film_plan_new for its duration, but for the arena, which the plan takes.
+ * Owned by film_plan_new for its duration: the plan takes a copy of what was kept.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_RECORDER_PLAN_DRAFT_H
 #define FILMSTRIP_RECORDER_PLAN_DRAFT_H
 
 #include "recorder/plan.h"
 #include "recorder/plan_bytecode.h"
+
+/* A write, before it is laid out as film_write. */
+typedef struct film_draft_write {
+    uint8_t kind;
+    bool hidden, restores, cell_owner, constant, unnamed;
+    uint8_t effect;
+    uint16_t slot, target, place, call_place;
+    PyObject *name; /* borrowed from co_names; NULL: none */
+} film_draft_write;
 
 /* A list of writes, made longer by one: shared tails, the last write first. Node 0 is
  * the empty list. */
@@ -18,7 +27,7 @@ typedef struct film_node {
     bool open;      /* a write in it that other code could overwrite before we read */
     bool uncertain; /* another path makes the same write at another place */
     bool continued; /* while a region is laid out: a longer list has it */
-    film_write *array; /* where it was laid out */
+    uint32_t laid_out; /* where, in film_draft.kept; 0: not yet */
 } film_node;
 
 /* An instruction a region reaches, with the writes before and behind it; as a stop:
@@ -48,15 +57,34 @@ typedef struct film_touched {
     uint16_t slot;
     bool method;               /* only loaded to be called */
     bool within;               /* it is something in what is loaded */
+    uint16_t unused;           /* no padding: it is a key */
     PyObject *name, *steps[2]; /* borrowed */
 } film_touched;
 
-typedef struct film_arena_block film_arena_block;
+/* Things that are there once: each has a key of so many bytes, without padding. */
+typedef struct film_set {
+    size_t key_bytes;
+    unsigned char *keys; /* in the order they came */
+    size_t count, capacity;
+    uint32_t *kept_at; /* in that order: where it is in film_draft.kept */
+    size_t kept_capacity;
+    uint32_t *table; /* by hash: index + 1 */
+    size_t table_size;
+} film_set;
+
+/* The key of a film_named: the name, and what it is an attribute of. */
+typedef struct film_named_key {
+    PyObject *name;     /* borrowed, as all of these */
+    PyObject *variable; /* of a GLOBAL or NAME base */
+    PyObject *step;     /* it is an attribute of that attribute */
+    uint32_t owner;     /* film_named_owner(); 0: it is a variable itself */
+    uint32_t place;     /* + 1, of a store whose owner is an expression */
+} film_named_key;
 
 typedef struct film_draft {
     film_bytecode bytecode;
     const film_plan_wishes *wishes; /* borrowed */
-    film_write *writes;
+    film_draft_write *writes;
     size_t write_count, write_capacity;
     film_made *made; /* by instruction */
     bool *points;    /* by instruction */
@@ -70,7 +98,15 @@ typedef struct film_draft {
     size_t reach_count, reach_capacity;
     film_touched *touched; /* of one region at a time */
     size_t touched_count, touched_capacity;
-    film_arena_block *arena;
+    film_change changes[FILM_REGION_CHANGES]; /* the same */
+    film_quiet *quiet;
+    size_t quiet_count, quiet_capacity;
+    /* What the plan will be a copy of: places in it are distances from its start, since
+     * it moves when it grows. The plan itself comes first, so no other is 0. */
+    unsigned char *kept;
+    size_t kept_bytes, kept_capacity;
+    film_set named;            /* film_named, by film_named_key */
+    film_set lookups, touches; /* film_lookup and film_touch, by film_touched */
 } film_draft;
 
 /* Every instruction is a point. */
@@ -113,7 +149,8 @@ film_draft_find_regions(film_draft *draft);
 bool
 film_draft_may_enter(const film_instruction *instruction);
 
-/* plan_touch.c: what the region loads and may change in place, in the arena. */
+/* plan_touch.c: what the region loads and may change in place: draft->touched, if
+ * touch_count is not 0, and draft->changes. */
 bool
 film_draft_find_touches(film_draft *draft, const film_flow_region *flow,
                         film_region *region);
@@ -142,7 +179,7 @@ film_draft_find_unnamed_call(film_draft *draft, uint32_t index);
 
 /* plan_writes.c: a write that is read off the stack where it happens; the same. */
 bool
-film_draft_add_stack_write(film_draft *draft, uint32_t index, film_write write);
+film_draft_add_stack_write(film_draft *draft, uint32_t index, film_draft_write write);
 
 /* True for an instruction that may change an object in place, other than by a store
  * that is told. */
@@ -154,12 +191,51 @@ film_draft_may_change(const film_draft *draft, uint32_t index);
 bool
 film_draft_read_on_stack(film_draft *draft, uint32_t index);
 
-/* plan_told_lines.c; all regions are made, and not linked. */
-void
-film_draft_find_told_lines(const film_draft *draft, film_plan *plan);
+/* plan_regions.c: makes the region that is kept at `at`; what it leads to lies behind.
+ * False when memory is out. */
+bool
+film_draft_make_region(film_draft *draft, const film_flow_region *flow, uint32_t at);
 
-/* Zeroed memory that lives as long as the plan, or NULL. */
-void *
-film_draft_keep(film_draft *draft, size_t count, size_t bytes);
+/* plan_told_lines.c; all regions are made, and not linked: sets film_plan.opening,
+ * flags and draft->quiet. False when memory is out. */
+bool
+film_draft_find_told_lines(film_draft *draft, film_plan *plan);
+
+/* plan_memory.c: room for `count` things of `bytes` each in draft->kept, zeroed, where
+ * a multiple of `bytes_apart` begins; 0 when memory is out. */
+uint32_t
+film_draft_keep(film_draft *draft, size_t count, size_t bytes, size_t bytes_apart);
+
+static inline void *
+film_draft_kept(const film_draft *draft, uint32_t at)
+{
+    return draft->kept + at;
+}
+
+/* Sets the film_near that is kept at `field`; `to` 0: none. */
+void
+film_draft_link(film_draft *draft, uint32_t field, uint32_t to);
+
+/* Where the film_named of that key is kept, once; 0 when memory is out. */
+uint32_t
+film_draft_keep_named(film_draft *draft, const film_named_key *key);
+
+/* The number of a touch in film_plan.touches; FILM_NONE when memory is out. */
+uint32_t
+film_draft_number_touch(film_draft *draft, const film_touched *touched);
+
+/* Keeps all that were numbered and returns where; 0 when memory is out. */
+uint32_t
+film_draft_keep_touches(film_draft *draft);
+
+/* The owner of a film_named_key: a variable. */
+static inline uint32_t
+film_named_owner(uint8_t base, uint32_t slot)
+{
+    return 1u << 31 | (uint32_t)base << 16 | slot;
+}
+
+void
+film_draft_forget(film_draft *draft);
 
 #endif

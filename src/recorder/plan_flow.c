@@ -91,7 +91,7 @@ is_attribute_kind(uint8_t kind)
 
 /* True when the write makes one that waits unreadable. */
 static bool
-hides(const film_write *write, const film_write *waiting)
+hides(const film_draft_write *write, const film_draft_write *waiting)
 {
     if (is_slot_kind(write->kind)) {
         return (is_slot_kind(waiting->kind) || is_attribute_kind(waiting->kind)) &&
@@ -112,14 +112,14 @@ is_open_kind(uint8_t kind)
     return kind != FILM_WRITE_FAST && kind != FILM_DELETE_FAST;
 }
 
-static const film_write *
+static const film_draft_write *
 write_of(const film_draft *draft, uint32_t node)
 {
     return &draft->writes[draft->nodes[node].write];
 }
 
 static bool
-list_is_hidden_by(const film_draft *draft, uint32_t node, const film_write *write)
+list_is_hidden_by(const film_draft *draft, uint32_t node, const film_draft_write *write)
 {
     for (; node != 0; node = draft->nodes[node].before) {
         if (hides(write, write_of(draft, node))) {
@@ -135,7 +135,7 @@ static bool
 list_has_slot(const film_draft *draft, uint32_t node, uint32_t slot)
 {
     for (; node != 0; node = draft->nodes[node].before) {
-        const film_write *write = write_of(draft, node);
+        const film_draft_write *write = write_of(draft, node);
 
         if (write->slot == slot &&
             (is_slot_kind(write->kind) || is_attribute_kind(write->kind))) {
@@ -146,7 +146,7 @@ list_has_slot(const film_draft *draft, uint32_t node, uint32_t slot)
 }
 
 static bool
-is_same_write(const film_write *left, const film_write *right)
+is_same_write(const film_draft_write *left, const film_draft_write *right)
 {
     return left->kind == right->kind && left->slot == right->slot &&
            left->name == right->name && left->hidden == right->hidden &&
@@ -283,7 +283,7 @@ static bool
 list_may_change(const film_draft *draft, uint32_t node)
 {
     for (; node != 0; node = draft->nodes[node].before) {
-        const film_write *write = write_of(draft, node);
+        const film_draft_write *write = write_of(draft, node);
 
         if (!write->hidden && !write->constant && write->kind <= FILM_WRITE_ATTRIBUTE) {
             return true;

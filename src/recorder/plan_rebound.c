@@ -35,7 +35,7 @@ loads_slot(const film_instruction *load, uint32_t slot)
 /* True when the instruction loads from where the write goes. */
 static bool
 loads_target(const film_draft *draft, const film_instruction *load,
-             const film_write *write)
+             const film_draft_write *write)
 {
     switch (write->kind) {
     case FILM_WRITE_FAST:
@@ -214,7 +214,7 @@ static bool
 is_cleaning_up(const film_draft *draft, uint32_t index)
 {
     const film_instruction *all = draft->bytecode.instructions;
-    const film_write *write = &draft->writes[draft->made[index].first];
+    const film_draft_write *write = &draft->writes[draft->made[index].first];
 
     if (write->hidden) {
         return true;
@@ -235,7 +235,7 @@ lets_go_changed(const film_draft *draft, uint32_t index)
     const film_made *made = &draft->made[index];
 
     for (uint32_t number = 0; number < made->count; number++) {
-        const film_write *write = &draft->writes[made->first + number];
+        const film_draft_write *write = &draft->writes[made->first + number];
 
         if ((write->kind == FILM_WRITE_FAST || write->kind == FILM_WRITE_CELL ||
              write->kind == FILM_DELETE_FAST || write->kind == FILM_DELETE_CELL) &&

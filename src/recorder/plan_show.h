@@ -15,4 +15,9 @@ film_plan_show(PyObject *module, PyObject *code);
 PyObject *
 film_plan_show_opcodes(PyObject *module, PyObject *forget);
 
+/* _recorder._plan_bytes(code): the bytes that its plan takes; None where there is none.
+ */
+PyObject *
+film_plan_weigh(PyObject *module, PyObject *code);
+
 #endif

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/plan_draft.h"
 
+#include "base/alloc.h"
+
 /* See film_plan.opening. */
 static uint16_t
 find_opening(const film_bytecode *bytecode, const film_plan_wishes *wishes,
@@ -23,7 +25,7 @@ find_opening(const film_bytecode *bytecode, const film_plan_wishes *wishes,
         return FILM_PLAN_NO_PLACE;
     }
     next = &start[index + 1];
-    exit = film_exit_find(plan->entry->stops, plan->entry->stop_count, next->place);
+    exit = film_region_stop_at(plan->entry, next->place);
     if (wishes->earlier != NULL) {
         return wishes->earlier->opening; /* its event is off */
     }
@@ -33,59 +35,98 @@ find_opening(const film_bytecode *bytecode, const film_plan_wishes *wishes,
                : next->place;
 }
 
-/* True when a line begins at `index` whichever way the frame comes there. */
-static bool
-always_fires(const film_bytecode *bytecode, uint32_t index)
+/* Marks the instructions that control can come to from their own line. */
+static bool *
+find_joined(const film_bytecode *bytecode)
 {
     const film_instruction *all = bytecode->instructions;
+    bool *joined = film_alloc_array(bytecode->count, sizeof(bool));
 
-    if (!all[index].marked || !all[index].sure || all[index].is_handler || index == 0) {
+    for (uint32_t from = 0; joined != NULL && from < bytecode->count; from++) {
+        uint32_t jump = all[from].jump;
+
+        if (jump != FILM_NONE && all[jump].line == all[from].line) {
+            joined[jump] = true;
+        }
+        if (from + 1 < bytecode->count && (all[from].traits & FILM_OP_ENDS) == 0 &&
+            all[from + 1].line == all[from].line) {
+            joined[from + 1] = true;
+        }
+    }
+    return joined;
+}
+
+/* The return that the line at `index` consists of, or FILM_NONE. */
+static uint32_t
+find_return(const film_bytecode *bytecode, uint32_t index)
+{
+    const film_instruction *all = bytecode->instructions;
+    uint32_t end = index;
+
+    while (end < bytecode->count &&
+           (all[end].traits & (FILM_OP_QUIET | FILM_OP_ENDS)) == FILM_OP_QUIET &&
+           (end == index || (!all[end].marked && !all[end].is_target))) {
+        end++;
+    }
+    return end < bytecode->count && all[end].form == FILM_FORM_RETURN &&
+                   (all[end].traits & FILM_OP_ENDS) != 0 &&
+                   (end == index || (!all[end].marked && !all[end].is_target))
+               ? end
+               : FILM_NONE;
+}
+
+static bool
+add_quiet(film_draft *draft, uint16_t place, uint16_t line)
+{
+    film_quiet *grown = film_grow(draft->quiet, &draft->quiet_capacity,
+                                  draft->quiet_count + 1, sizeof(*grown));
+
+    if (grown == NULL) {
         return false;
     }
-    for (uint32_t from = 0; from < bytecode->count; from++) {
-        bool leads = all[from].jump == index ||
-                     (from + 1 == index && (all[from].traits & FILM_OP_ENDS) == 0);
+    draft->quiet = grown;
+    grown[draft->quiet_count++] = (film_quiet){.place = place, .line = line};
+    return true;
+}
 
-        if (leads && all[from].line == all[index].line) {
-            return false;
+/* Lines of which nothing can be seen but that they return: see FILM_PLACE_QUIET. They
+ * are found in the order of their returns, since lines do not lie within one another.
+ * They begin whichever way the frame comes there. */
+static bool
+find_quiet(film_draft *draft, const film_plan *plan, const bool *joined)
+{
+    const film_instruction *all = draft->bytecode.instructions;
+
+    for (uint32_t index = 1; index < draft->bytecode.count; index++) {
+        uint32_t end;
+
+        if (!all[index].marked || !all[index].sure || all[index].is_handler ||
+            joined[index] || all[index].place == plan->opening ||
+            draft->region_of[index] == FILM_NONE) {
+            continue;
+        }
+        end = find_return(&draft->bytecode, index);
+        if (end != FILM_NONE) {
+            plan->flags[all[index].place] |= FILM_PLACE_QUIET;
+            if (!add_quiet(draft, all[end].place, all[index].place)) {
+                return false;
+            }
         }
     }
     return true;
 }
 
-/* Lines of which nothing can be seen but that they return: see FILM_PLACE_QUIET. */
-static void
-find_quiet(const film_bytecode *bytecode, film_plan *plan)
+bool
+film_draft_find_told_lines(film_draft *draft, film_plan *plan)
 {
-    const film_instruction *all = bytecode->instructions;
+    bool *joined, done;
 
-    for (uint32_t index = 0; index < bytecode->count && FILM_HAS_MONITORING; index++) {
-        uint32_t end = index;
-
-        if (!all[index].marked || all[index].place == plan->opening ||
-            plan->region_at[all[index].place] == 0) {
-            continue;
-        }
-        while (end < bytecode->count &&
-               (all[end].traits & (FILM_OP_QUIET | FILM_OP_ENDS)) == FILM_OP_QUIET &&
-               (end == index || (!all[end].marked && !all[end].is_target))) {
-            end++;
-        }
-        if (end < bytecode->count && all[end].form == FILM_FORM_RETURN &&
-            (all[end].traits & FILM_OP_ENDS) != 0 &&
-            (end == index || (!all[end].marked && !all[end].is_target)) &&
-            always_fires(bytecode, index)) {
-            plan->flags[all[index].place] |= FILM_PLACE_QUIET;
-            plan->quiet[all[end].place] = (uint16_t)(all[index].place + 1);
-        }
-    }
-}
-
-void
-film_draft_find_told_lines(const film_draft *draft, film_plan *plan)
-{
     plan->opening = find_opening(&draft->bytecode, draft->wishes, plan);
-    if (!draft->wishes->line_times) {
-        find_quiet(&draft->bytecode, plan);
+    if (!FILM_HAS_MONITORING || draft->wishes->line_times) {
+        return true;
     }
+    joined = find_joined(&draft->bytecode);
+    done = joined != NULL && find_quiet(draft, plan, joined);
+    film_free(joined);
+    return done;
 }

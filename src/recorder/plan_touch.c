@@ -268,6 +268,8 @@ receiver_of(const film_draft *draft, uint32_t index, const film_instruction *cal
 {
     const film_bytecode *bytecode = &draft->bytecode;
     const film_instruction *here = &bytecode->instructions[index];
+    bool reads = false;
+    uint32_t owner = FILM_NONE;
 
     switch (here->form) {
     case FILM_FORM_STORE_ITEM:
@@ -276,12 +278,12 @@ receiver_of(const film_draft *draft, uint32_t index, const film_instruction *cal
     case FILM_FORM_STORE_SLICE:
         return film_bytecode_origin(bytecode, here->items, here->depth - 3);
     default:
-        if (callee == NULL || callee->form != FILM_FORM_LOAD_METHOD ||
-            !film_method_is_contained(film_draft_name(draft, callee->arg),
-                                      &change->reads)) {
-            return FILM_NONE;
+        if (callee != NULL && callee->form == FILM_FORM_LOAD_METHOD &&
+            film_method_is_contained(film_draft_name(draft, callee->arg), &reads)) {
+            owner = callee->owner;
         }
-        return callee->owner;
+        change->reads = reads;
+        return owner;
     }
 }
 
@@ -315,35 +317,16 @@ is_attributes_dict(const film_draft *draft, uint32_t origin)
                                             "__dict__") == 0;
 }
 
-static void
-make_touch(const film_touched *touched, film_touch *touch)
-{
-    touch->base = touched->base;
-    touch->depth = touched->depth;
-    touch->slot = touched->slot;
-    touch->method = touched->method;
-    touch->name = touched->name;
-    for (uint32_t step = 0; step < touched->depth; step++) {
-        touch->step[step] = (film_write){
-            .kind = FILM_WRITE_ATTRIBUTE,
-            .place = FILM_PLAN_NO_PLACE,
-            .call_place = FILM_PLAN_NO_PLACE,
-            .name = touched->steps[step],
-            .value_index = -1,
-            .value_offset = -1,
-        };
-    }
-}
-
 /* Where the function of a call comes from: film_change.maker. */
-static void
+static bool
 note_maker(film_draft *draft, const film_instruction *callee, film_change *change)
 {
     uint32_t origin = (uint32_t)(callee - draft->bytecode.instructions);
     film_touched touched;
+    uint32_t number;
 
     if (callee->form == FILM_FORM_LOAD_METHOD) {
-        change->method = film_draft_name(draft, callee->arg);
+        change->method = (callee->arg + 1) & 0xfffffffu;
         origin = callee->owner;
     }
     if (callee->form == FILM_FORM_LOAD_GLOBAL) {
@@ -351,17 +334,19 @@ note_maker(film_draft *draft, const film_instruction *callee, film_change *chang
                                  .name = film_draft_name(draft, callee->arg)};
     }
     else if (!resolve(draft, origin, false, &touched)) {
-        return;
+        return true;
     }
-    change->maker = film_draft_keep(draft, 1, sizeof(film_touch));
-    if (change->maker != NULL) {
-        make_touch(&touched, change->maker);
+    number = film_draft_number_touch(draft, &touched);
+    if (number >= UINT16_MAX) {
+        return false;
     }
+    change->maker = (uint16_t)(number + 1);
+    return true;
 }
 
 /* Notes the instruction if it may change an object in place; its receiver is one of the
- * touches found before. */
-static void
+ * touches found before. False when memory is out. */
+static bool
 note_change(film_draft *draft, uint32_t index, film_region *region)
 {
     const film_instruction *here = &draft->bytecode.instructions[index];
@@ -374,13 +359,12 @@ note_change(film_draft *draft, uint32_t index, film_region *region)
     if ((here->traits & FILM_OP_CHANGES) == 0 ||
         (callee != NULL && (is_harmless_function(draft, callee, here) ||
                             is_generator_function(draft, callee)))) {
-        return;
+        return true;
     }
     receiver = receiver_of(draft, index, callee, &change);
     if (receiver != FILM_NONE && callee != NULL &&
         callee->form == FILM_FORM_LOAD_METHOD) {
-        change.effect =
-            (uint8_t)film_method_effect(film_draft_name(draft, callee->arg));
+        change.effect = film_method_effect(film_draft_name(draft, callee->arg)) & 3u;
     }
     change.spreads = is_attributes_dict(draft, receiver);
     if (receiver != FILM_NONE && !change.spreads &&
@@ -392,12 +376,13 @@ note_change(film_draft *draft, uint32_t index, film_region *region)
     }
     if (region->change_count >= FILM_REGION_CHANGES) {
         region->change_count = UINT8_MAX;
-        return;
+        return true;
     }
-    if (change.receiver == 0 && callee != NULL) {
-        note_maker(draft, callee, &change);
+    if (change.receiver == 0 && callee != NULL && !note_maker(draft, callee, &change)) {
+        return false;
     }
-    region->changes[region->change_count++] = change;
+    draft->changes[region->change_count++] = change;
+    return true;
 }
 
 static bool
@@ -413,7 +398,7 @@ reaches(const film_draft *draft, const film_flow_region *flow, uint32_t index)
 
 /* A loop within the region makes its instructions run more than once before the next
  * event; most jumps back lead to a line's start, and out of it. */
-static void
+static bool
 find_changes(film_draft *draft, const film_flow_region *flow, film_region *region)
 {
     bool loops = false;
@@ -426,7 +411,9 @@ find_changes(film_draft *draft, const film_flow_region *flow, film_region *regio
         const film_instruction *here = &draft->bytecode.instructions[index];
 
         region->early_change |= region->change_count != 0 && film_draft_may_enter(here);
-        note_change(draft, index, region);
+        if (!note_change(draft, index, region)) {
+            return false;
+        }
         /* Back to a SEND leads only what goes on after a yield, which is an event. */
         if ((here->traits & FILM_OP_BACKWARD) != 0 && here->jump != FILM_NONE &&
             draft->bytecode.instructions[here->jump].form != FILM_FORM_SEND) {
@@ -438,6 +425,7 @@ find_changes(film_draft *draft, const film_flow_region *flow, film_region *regio
         region->change_count = UINT8_MAX;
         region->early_change = true;
     }
+    return true;
 }
 
 /* self.add(x), where `add` may be an attribute that holds a bound method. */
@@ -557,21 +545,10 @@ film_draft_find_touches(film_draft *draft, const film_flow_region *flow,
     if (!add_loads(draft, flow) || draft->touched_count >= UINT16_MAX) {
         return false;
     }
-    region->changes = film_draft_keep(draft, FILM_REGION_CHANGES, sizeof(film_change));
-    if (region->changes == NULL) {
+    if (!find_changes(draft, flow, region)) {
         return false;
     }
-    find_changes(draft, flow, region);
-    if (region->change_count == 0) {
-        return true;
-    }
-    region->touch_count = (uint16_t)draft->touched_count;
-    region->touches = film_draft_keep(draft, draft->touched_count, sizeof(film_touch));
-    if (region->touches == NULL) {
-        return false;
-    }
-    for (size_t index = 0; index < draft->touched_count; index++) {
-        make_touch(&draft->touched[index], &region->touches[index]);
-    }
+    region->touch_count =
+        region->change_count == 0 ? (uint16_t)0 : (uint16_t)draft->touched_count;
     return true;
 }

@@ -57,7 +57,7 @@ naming_load(const film_draft *draft, const film_instruction *load)
  * lies. `point`: the instruction that does the work of the CALL. */
 static bool
 changes_unnamed(const film_draft *draft, uint32_t index, uint32_t point,
-                film_write *write)
+                film_draft_write *write)
 {
     const film_instruction *all = draft->bytecode.instructions;
     const film_instruction *callee = film_draft_callee(draft, index);
@@ -92,7 +92,7 @@ film_draft_find_unnamed_call(film_draft *draft, uint32_t index)
     /* On 3.11 a PRECALL may do it. */
     uint32_t point =
         index > 0 && all[index - 1].form == FILM_FORM_PRECALL ? index - 1 : index;
-    film_write write = {
+    film_draft_write write = {
         .kind = FILM_CALL_ON_STACK,
         .place = all[index].place,
         .call_place = FILM_PLAN_NO_PLACE,

@@ -38,17 +38,15 @@ is_hidden_slot(const film_draft *draft, uint32_t slot)
 
 /* The index of the new write, or FILM_NONE when memory is out. */
 static uint32_t
-add_write(film_draft *draft, film_write write)
+add_write(film_draft *draft, film_draft_write write)
 {
-    film_write *grown = film_grow(draft->writes, &draft->write_capacity,
-                                  draft->write_count + 1, sizeof(write));
+    film_draft_write *grown = film_grow(draft->writes, &draft->write_capacity,
+                                        draft->write_count + 1, sizeof(write));
 
     if (grown == NULL) {
         return FILM_NONE;
     }
     draft->writes = grown;
-    write.value_index = -1;
-    write.value_offset = -1;
     grown[draft->write_count] = write;
     return (uint32_t)draft->write_count++;
 }
@@ -151,7 +149,7 @@ find_augmented_owner(const film_draft *draft, uint32_t store)
 
 /* The write of an attribute whose owner is in a variable; false: it is not. */
 static bool
-find_owner(const film_draft *draft, uint32_t index, film_write *write)
+find_owner(const film_draft *draft, uint32_t index, film_draft_write *write)
 {
     const film_bytecode *bytecode = &draft->bytecode;
     uint32_t before = film_bytecode_before(bytecode, index), slot;
@@ -176,7 +174,7 @@ find_owner(const film_draft *draft, uint32_t index, film_write *write)
 }
 
 static bool
-add_made(film_draft *draft, uint32_t index, film_write write)
+add_made(film_draft *draft, uint32_t index, film_draft_write write)
 {
     film_made *made = &draft->made[index];
     uint32_t added = add_write(draft, write);
@@ -188,7 +186,7 @@ add_made(film_draft *draft, uint32_t index, film_write write)
 }
 
 bool
-film_draft_add_stack_write(film_draft *draft, uint32_t index, film_write write)
+film_draft_add_stack_write(film_draft *draft, uint32_t index, film_draft_write write)
 {
     const film_instruction *here = &draft->bytecode.instructions[index];
     uint32_t point = film_bytecode_prefix(&draft->bytecode, index);
@@ -204,7 +202,7 @@ static bool
 add_slot_write(film_draft *draft, uint32_t index, film_write_kind kind, uint32_t slot,
                bool restores)
 {
-    film_write write = {
+    film_draft_write write = {
         .kind = (uint8_t)kind,
         .slot = (uint16_t)slot,
         .place = draft->bytecode.instructions[index].place,
@@ -225,7 +223,7 @@ bool
 film_draft_read_on_stack(film_draft *draft, uint32_t index)
 {
     film_made *made = &draft->made[index];
-    film_write write = draft->writes[made->first];
+    film_draft_write write = draft->writes[made->first];
 
     write.target = write.slot;
     write.kind = FILM_WRITE_STACK_FAST;
@@ -247,7 +245,7 @@ add_slot_pair(film_draft *draft, uint32_t index)
     }
     /* x, x = ...: the first value is gone when the instruction is over. */
     return film_draft_add_stack_write(draft, index,
-                                      (film_write){
+                                      (film_draft_write){
                                           .kind = FILM_WRITE_STACK_FAST,
                                           .hidden = (here->restores & 1u) != 0,
                                           .target = (uint16_t)first,
@@ -347,7 +345,7 @@ static bool
 add_name_write(film_draft *draft, uint32_t index, film_write_kind kind)
 {
     const film_instruction *here = &draft->bytecode.instructions[index];
-    film_write write = {
+    film_draft_write write = {
         .kind = (uint8_t)kind,
         .place = here->place,
         .call_place = FILM_PLAN_NO_PLACE,
@@ -369,7 +367,7 @@ add_name_write(film_draft *draft, uint32_t index, film_write_kind kind)
 /* True when the owner is an argument whose property or __setattr__ takes the value, in
  * the frame that is about to begin: its value can only be read off the stack. */
 static bool
-is_taken_over(const film_draft *draft, film_write write)
+is_taken_over(const film_draft *draft, film_draft_write write)
 {
     const PyCodeObject *code = draft->bytecode.code;
     const film_frame *frame = draft->wishes->frame;
@@ -384,8 +382,9 @@ is_taken_over(const film_draft *draft, film_write write)
         owner = film_cell_content(owner);
     }
     if (owner != NULL) {
-        write.value_index = write.value_offset = -1;
-        (void)film_attribute_read(&write, owner, &kept);
+        film_named named = film_named_new(write.name);
+
+        (void)film_attribute_read(&named, owner, &kept);
     }
     return kept == FILM_KEPT_VIA;
 }
@@ -395,7 +394,7 @@ add_attribute_write(film_draft *draft, uint32_t index, film_write_kind kind,
                     film_write_kind on_stack)
 {
     const film_instruction *here = &draft->bytecode.instructions[index];
-    film_write write = {
+    film_draft_write write = {
         .kind = (uint8_t)kind,
         .place = here->place,
         .call_place = FILM_PLAN_NO_PLACE,
@@ -445,7 +444,7 @@ add_item_write(film_draft *draft, uint32_t index, film_write_kind kind, uint32_t
 {
     return film_draft_add_stack_write(
         draft, index,
-        (film_write){
+        (film_draft_write){
             .kind = (uint8_t)kind,
             .unnamed = film_draft_is_unnamed(draft, index),
             .place = draft->bytecode.instructions[index].place,
@@ -518,7 +517,7 @@ find_writes_of(film_draft *draft, uint32_t index)
                add_item_write(draft, index, FILM_WRITE_STACK_ITEM, 2);
     case FILM_FORM_STORE_STAR:
         return film_draft_add_stack_write(draft, index,
-                                          (film_write){
+                                          (film_draft_write){
                                               .kind = FILM_WRITE_STACK_STAR,
                                               .place = here->place,
                                               .call_place = FILM_PLAN_NO_PLACE,

@@ -114,17 +114,17 @@ tell_restored(film_context *context, film_stack_entry *entry, const film_frame *
 
 static bool
 tell_name(film_context *context, film_stack_entry *entry, const film_frame *frame,
-          film_write *write)
+          const film_write *write)
 {
+    film_named *named = film_write_named(write);
     film_holder holder = {.kind = FILM_HOLDER_NAMESPACE,
                           .owner = film_namespace_of(frame, write->kind),
-                          .name = write->name,
+                          .name = named->name,
                           .in_flight = film_tell_in_flight(context, entry, write)};
     PyObject *value =
-        holder.owner == NULL ? NULL : film_dict_lookup(holder.owner, write->name);
-    uint8_t *to =
-        film_append_begin_set(context->thread, film_namespace_form(frame, write->kind),
-                              film_write_name_id(write));
+        holder.owner == NULL ? NULL : film_dict_lookup(holder.owner, named->name);
+    uint8_t *to = film_append_begin_set(
+        context->thread, film_namespace_form(frame, write->kind), film_named_id(named));
 
     if (to == NULL) {
         return false;
@@ -132,7 +132,7 @@ tell_name(film_context *context, film_stack_entry *entry, const film_frame *fram
     if (FILM_UNLIKELY(holder.owner == NULL) && !entry->plan->names_on_stack) {
         film_tell_plan_again(frame, false);
     }
-    to = film_capture(context, value, &holder, film_secret_name(write), to);
+    to = film_capture(context, value, &holder, film_secret_name(named), to);
     film_append_commit(context->thread, to, 1);
     return true;
 }
@@ -190,15 +190,16 @@ value_given(film_stack_entry *entry, const film_frame *frame, const film_write *
  * known instance, a property. */
 static NOINLINE bool
 tell_any_attribute(film_context *context, film_stack_entry *entry,
-                   const film_frame *frame, film_write *write, PyObject *owner)
+                   const film_frame *frame, const film_write *write, PyObject *owner)
 {
     film_holder holder = owner_holder(entry, write);
+    film_named *named = film_write_named(write);
     film_kept kept;
-    PyObject *value = film_attribute_read(write, owner, &kept);
+    PyObject *value = film_attribute_read(named, owner, &kept);
     bool via = kept == FILM_KEPT_VIA;
     uint8_t *to = film_append_begin_set(
         context->thread, via ? FILM_SET_ATTRIBUTE_VIA : FILM_SET_ATTRIBUTE,
-        film_write_name_id(write));
+        film_named_id(named));
 
     if (to == NULL) {
         return false;
@@ -206,23 +207,24 @@ tell_any_attribute(film_context *context, film_stack_entry *entry,
     to = film_capture_owner(context, owner, &holder, to);
     holder = (film_holder){.kind = FILM_HOLDER_ATTRIBUTE,
                            .owner = owner,
-                           .name = write->name,
+                           .name = named->name,
                            .in_flight = film_tell_in_flight(context, entry, write)};
     if (via) {
         value = value_given(entry, frame, write);
         holder = (film_holder){.kind = FILM_HOLDER_NONE};
     }
-    to = film_capture(context, value, &holder, film_secret_name(write), to);
+    to = film_capture(context, value, &holder, film_secret_name(named), to);
     film_append_commit(context->thread, to, 1);
-    film_capture_told(owner, write);
+    film_capture_told(owner, named);
     return true;
 }
 
 static inline bool
 tell_attribute(film_context *context, film_stack_entry *entry, const film_frame *frame,
-               film_write *write)
+               const film_write *write)
 {
     PyObject *owner = owner_of(frame, write), *value;
+    film_named *named = film_write_named(write);
     film_object_way *way;
     film_kept kept;
     uint8_t *to;
@@ -231,12 +233,12 @@ tell_attribute(film_context *context, film_stack_entry *entry, const film_frame 
         return true; /* the plan keeps the owner's variable: cannot be */
     }
     way = film_objects_quick(owner);
-    if (FILM_UNLIKELY(way == NULL || film_secret_name(write) != NULL)) {
+    if (FILM_UNLIKELY(way == NULL || film_secret_name(named) != NULL)) {
         return tell_any_attribute(context, entry, frame, write, owner);
     }
-    value = film_attribute_read(write, owner, &kept);
+    value = film_attribute_read(named, owner, &kept);
     to = film_append_begin_set(context->thread, FILM_SET_ATTRIBUTE,
-                               film_write_name_id(write));
+                               film_named_id(named));
     if (FILM_UNLIKELY(to == NULL)) {
         return false;
     }
@@ -245,14 +247,15 @@ tell_attribute(film_context *context, film_stack_entry *entry, const film_frame 
         return tell_any_attribute(context, entry, frame, write, owner);
     }
     film_append_commit(context->thread, to, 1);
-    film_capture_written(way, owner, write, kept, value);
+    film_capture_written(way, owner, named, kept, value);
     return true;
 }
 
 static bool
 tell_delete(film_context *context, film_stack_entry *entry, const film_frame *frame,
-            film_write *write)
+            const film_write *write)
 {
+    film_named *named = film_write_named(write); /* of names and attributes only */
     uint8_t tokens[FILM_TOKEN_MAX], *end;
     film_holder holder;
     PyObject *owner;
@@ -276,29 +279,28 @@ tell_delete(film_context *context, film_stack_entry *entry, const film_frame *fr
         holder = owner_holder(entry, write);
         end = film_capture_owner(context, owner, &holder, tokens);
         if (!film_append_delete(context->thread, FILM_SET_ATTRIBUTE,
-                                film_write_name_id(write), tokens,
-                                (size_t)(end - tokens))) {
+                                film_named_id(named), tokens, (size_t)(end - tokens))) {
             return false;
         }
-        film_capture_told(owner, write);
+        film_capture_told(owner, named);
         holder = (film_holder){
-            .kind = FILM_HOLDER_ATTRIBUTE, .owner = owner, .name = write->name};
+            .kind = FILM_HOLDER_ATTRIBUTE, .owner = owner, .name = named->name};
         film_capture_vacate(&holder);
         return true;
     default:
         holder = (film_holder){.kind = FILM_HOLDER_NAMESPACE,
                                .owner = film_namespace_of(frame, write->kind),
-                               .name = write->name};
+                               .name = named->name};
         film_capture_vacate(&holder);
         return film_append_delete(context->thread,
                                   film_namespace_form(frame, write->kind),
-                                  film_write_name_id(write), tokens, 0);
+                                  film_named_id(named), tokens, 0);
     }
 }
 
 static inline bool
 tell(film_context *context, film_stack_entry *entry, const film_frame *frame,
-     film_write *write)
+     const film_write *write)
 {
     if (FILM_UNLIKELY(write->hidden)) {
         if (write->kind == FILM_WRITE_FAST) {
@@ -339,10 +341,10 @@ tell(film_context *context, film_stack_entry *entry, const film_frame *frame,
 
 bool
 film_tell_writes(film_context *context, film_stack_entry *entry,
-                 const film_frame *frame, const film_exit *exit, uint32_t count)
+                 const film_frame *frame, const film_write *writes, uint32_t count)
 {
     for (uint32_t index = entry->done; index < count; index++) {
-        if (FILM_UNLIKELY(!tell(context, entry, frame, &exit->writes[index]))) {
+        if (FILM_UNLIKELY(!tell(context, entry, frame, &writes[index]))) {
             return false;
         }
         entry->done = (uint16_t)(index + 1);

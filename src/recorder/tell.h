@@ -22,10 +22,10 @@ bool
 film_tell_arguments(film_context *context, film_stack_entry *entry,
                     const film_frame *frame);
 
-/* The writes of an exit from the first that was not told on, up to `count`. */
+/* The writes before an exit from the first that was not told on, up to `count`. */
 bool
 film_tell_writes(film_context *context, film_stack_entry *entry,
-                 const film_frame *frame, const film_exit *exit, uint32_t count);
+                 const film_frame *frame, const film_write *writes, uint32_t count);
 
 /* The value that `write` stores is the result of the call that has just come back to
  * this frame. */

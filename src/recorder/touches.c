@@ -66,7 +66,7 @@ tell_methods(film_context *context, PyObject *table)
 
 static bool
 tell_touch(film_context *context, film_stack_entry *entry, const film_frame *frame,
-           film_touch *touch)
+           const film_touch *touch)
 {
     film_holder holder;
     PyObject *value, *self;
@@ -101,10 +101,14 @@ makes_generator(film_stack_entry *entry, const film_frame *frame,
                 const film_change *change)
 {
     film_holder holder;
-    PyObject *function = film_touch_resolve(entry, frame, change->maker, &holder);
+    const film_touch *maker = &entry->plan->touches[change->maker - 1];
+    PyObject *function = film_touch_resolve(entry, frame, maker, &holder);
 
-    if (function != NULL && change->method != NULL) {
-        function = film_method_find(function, change->method);
+    if (function != NULL && change->method != 0) {
+        const PyCodeObject *code = (const PyCodeObject *)entry->code;
+
+        function = film_method_find(
+            function, PyTuple_GET_ITEM(code->co_names, (Py_ssize_t)change->method - 1));
     }
     return function != NULL && Py_TYPE(function) == &PyFunction_Type &&
            (((PyCodeObject *)((PyFunctionObject *)function)->func_code)->co_flags &
@@ -117,15 +121,16 @@ static bool
 is_contained(film_context *context, film_stack_entry *entry, const film_frame *frame,
              const film_change *change, bool *written)
 {
-    film_touch *touch;
+    const film_touch *touch;
     film_holder holder;
     PyObject *value;
 
     if (change->receiver == 0) {
         *written = true;
-        return change->maker != NULL && makes_generator(entry, frame, change);
+        return change->maker != 0 && makes_generator(entry, frame, change);
     }
-    touch = &entry->region->touches[change->receiver - 1];
+    touch =
+        &entry->plan->touches[film_region_touches(entry->region)[change->receiver - 1]];
     value = film_touch_resolve(entry, frame, touch, &holder);
     if (value == NULL || !film_value_is_builtin(value)) {
         return false;
@@ -149,10 +154,11 @@ tell_all_touches(film_context *context, film_stack_entry *entry,
                  const film_frame *frame)
 {
     const film_region *region = entry->region;
+    const uint16_t *touches = film_region_touches(region);
 
     for (uint32_t index = 0; index < region->touch_count; index++) {
-        if (FILM_UNLIKELY(
-                !tell_touch(context, entry, frame, &region->touches[index]))) {
+        if (FILM_UNLIKELY(!tell_touch(context, entry, frame,
+                                      &entry->plan->touches[touches[index]]))) {
             return false;
         }
     }
@@ -164,17 +170,18 @@ film_tell_touches(film_context *context, film_stack_entry *entry,
                   const film_frame *frame, uint32_t unit)
 {
     const film_region *region = entry->region;
+    const film_change *changes = film_region_changes(region);
     bool written = true;
 
     if (region->change_count > FILM_REGION_CHANGES) {
         return tell_all_touches(context, entry, frame);
     }
     for (uint32_t index = 0; index < region->change_count && written; index++) {
-        if (region->forward && region->changes[index].place > unit) {
+        if (region->forward && changes[index].place > unit) {
             continue; /* it is still to come */
         }
         if ((entry->covered >> index & 1) == 0 &&
-            !is_contained(context, entry, frame, &region->changes[index], &written)) {
+            !is_contained(context, entry, frame, &changes[index], &written)) {
             return tell_all_touches(context, entry, frame);
         }
     }
@@ -193,7 +200,7 @@ film_tell_early_changes(film_context *context, film_stack_entry *entry,
         return tell_all_touches(context, entry, frame);
     }
     for (uint32_t index = 0; index < region->change_count && written; index++) {
-        const film_change *change = &region->changes[index];
+        const film_change *change = &film_region_changes(region)[index];
 
         if (change->place >= place || change->place < entry->told_early ||
             (entry->covered >> index & 1) != 0) {

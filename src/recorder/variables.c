@@ -34,16 +34,16 @@ film_namespace_form(const film_frame *frame, uint8_t kind)
 }
 
 uint32_t
-film_name_describe(film_write *write)
+film_name_describe(film_named *named)
 {
-    char *text = write->name == NULL ? NULL : film_text_new(write->name, false);
+    char *text = named->name == NULL ? NULL : film_text_new(named->name, false);
 
     if (text != NULL) {
-        write->name_id =
+        named->name_id =
             film_writer_string(film_the_session.writer, text, strlen(text));
     }
     free(text);
-    return write->name_id;
+    return named->name_id;
 }
 
 static bool
@@ -63,13 +63,13 @@ is_secret(PyObject *name)
 }
 
 PyObject *
-film_name_judge(film_write *write)
+film_name_judge(film_named *named)
 {
-    if (write->secrecy == FILM_SECRECY_UNKNOWN) {
-        write->secrecy =
-            is_secret(write->name) ? FILM_SECRECY_SECRET : FILM_SECRECY_NONE;
+    if (named->secrecy == FILM_SECRECY_UNKNOWN) {
+        named->secrecy =
+            is_secret(named->name) ? FILM_SECRECY_SECRET : FILM_SECRECY_NONE;
     }
-    return write->secrecy == FILM_SECRECY_SECRET ? write->name : NULL;
+    return named->secrecy == FILM_SECRECY_SECRET ? named->name : NULL;
 }
 
 uint8_t *
@@ -131,39 +131,41 @@ film_method_self(PyObject *value)
     return self == NULL || film_value_is_constant(self) ? NULL : self;
 }
 
-/* What a namespace holds under a touch's name. */
+/* What a namespace holds under a name. */
 static PyObject *
-look_up(PyObject *dict, film_touch *touch)
+look_up(PyObject *dict, film_lookup *lookup)
 {
     const PyDictKeysObject *keys = ((PyDictObject *)dict)->ma_keys;
     film_pairs pairs;
     PyObject *value;
 
     film_pairs_of_dict(dict, &pairs);
-    if (FILM_LIKELY(touch->position < pairs.count && pairs.texts != NULL &&
+    if (FILM_LIKELY(lookup->position < pairs.count && pairs.texts != NULL &&
                     pairs.values == NULL &&
-                    pairs.texts[touch->position].me_key == touch->name)) {
-        return pairs.texts[touch->position].me_value;
+                    pairs.texts[lookup->position].me_key == lookup->name)) {
+        return pairs.texts[lookup->position].me_value;
     }
     /* A name that is a builtin's: it has come when there are other or more keys. */
-    if (touch->keys == keys && touch->keys_count == pairs.count) {
+    if (lookup->keys == keys && lookup->keys_count == pairs.count) {
         return NULL;
     }
-    value = film_dict_lookup(dict, touch->name);
+    value = film_dict_lookup(dict, lookup->name);
     if (value == NULL) {
-        touch->keys = keys;
-        touch->keys_count = pairs.count;
+        lookup->keys = keys;
+        lookup->keys_count = pairs.count;
         return NULL;
     }
-    touch->position = film_dict_hint(dict, touch->name, value);
-    touch->position = touch->position < 0 ? 0 : touch->position;
+    lookup->position = film_dict_hint(dict, lookup->name, value);
+    lookup->position = lookup->position < 0 ? 0 : lookup->position;
     return value;
 }
 
 static PyObject *
-resolve_base(film_stack_entry *entry, const film_frame *frame, film_touch *touch,
+resolve_base(film_stack_entry *entry, const film_frame *frame, const film_touch *touch,
              film_holder *holder)
 {
+    film_lookup *lookup = film_touch_lookup(touch);
+
     *holder = (film_holder){.entry = entry, .slot = touch->slot};
     switch (touch->base) {
     case FILM_WRITE_FAST:
@@ -175,8 +177,8 @@ resolve_base(film_stack_entry *entry, const film_frame *frame, film_touch *touch
     default:
         holder->kind = FILM_HOLDER_NAMESPACE;
         holder->owner = film_namespace_of(frame, touch->base);
-        holder->name = touch->name;
-        return holder->owner == NULL ? NULL : look_up(holder->owner, touch);
+        holder->name = lookup->name;
+        return holder->owner == NULL ? NULL : look_up(holder->owner, lookup);
     }
 }
 
@@ -189,12 +191,13 @@ has_attributes(PyObject *value)
 }
 
 PyObject *
-film_touch_resolve(film_stack_entry *entry, const film_frame *frame, film_touch *touch,
-                   film_holder *holder)
+film_touch_resolve(film_stack_entry *entry, const film_frame *frame,
+                   const film_touch *touch, film_holder *holder)
 {
     PyObject *owner = resolve_base(entry, frame, touch, holder), *value = owner;
 
     for (uint32_t index = 0; index < touch->depth && value != NULL; index++) {
+        film_named *step = film_touch_step(touch, index);
         film_kept kept;
 
         owner = value;
@@ -202,15 +205,13 @@ film_touch_resolve(film_stack_entry *entry, const film_frame *frame, film_touch 
             (touch->method || !has_attributes(owner))) {
             return NULL;
         }
-        *holder = (film_holder){.kind = FILM_HOLDER_ATTRIBUTE,
-                                .owner = owner,
-                                .name = touch->step[index].name};
-        value = film_attribute_read(&touch->step[index], owner, &kept);
+        *holder = (film_holder){
+            .kind = FILM_HOLDER_ATTRIBUTE, .owner = owner, .name = step->name};
+        value = film_attribute_read(step, owner, &kept);
         if (value == NULL && !touch->method) {
             holder->kind = FILM_HOLDER_NONE;
-            value = kept == FILM_KEPT_VIA
-                        ? film_attribute_kept(owner, touch->step[index].name)
-                        : film_attribute_of_class(owner, touch->step[index].name);
+            value = kept == FILM_KEPT_VIA ? film_attribute_kept(owner, step->name)
+                                          : film_attribute_of_class(owner, step->name);
         }
     }
     return value;

@@ -19,26 +19,26 @@ film_namespace_of(const film_frame *frame, uint8_t kind);
 film_set_form
 film_namespace_form(const film_frame *frame, uint8_t kind);
 
-/* The string id of a write's name in this recording. */
+/* The string id of a name in this recording. */
 uint32_t
-film_name_describe(film_write *write);
+film_name_describe(film_named *named);
 
 static inline uint32_t
-film_write_name_id(film_write *write)
+film_named_id(film_named *named)
 {
-    return FILM_LIKELY(write->name_id != 0) ? write->name_id
-                                            : film_name_describe(write);
+    return FILM_LIKELY(named->name_id != 0) ? named->name_id
+                                            : film_name_describe(named);
 }
 
-/* The write's name if it is on the deny list, else NULL. */
+/* The name if it is on the deny list, else NULL. */
 PyObject *
-film_name_judge(film_write *write);
+film_name_judge(film_named *named);
 
 static inline PyObject *
-film_secret_name(film_write *write)
+film_secret_name(film_named *named)
 {
-    return FILM_LIKELY(write->secrecy == FILM_SECRECY_NONE) ? NULL
-                                                            : film_name_judge(write);
+    return FILM_LIKELY(named->secrecy == FILM_SECRECY_NONE) ? NULL
+                                                            : film_name_judge(named);
 }
 
 /* The same for locals: marks which slots of `code` are secret, NULL: none is. Owned. */
@@ -50,8 +50,8 @@ film_name_of_secret_slot(film_stack_entry *entry, uint32_t slot);
 
 /* What a touch names, with the holder that proves it; NULL: unbound. */
 PyObject *
-film_touch_resolve(film_stack_entry *entry, const film_frame *frame, film_touch *touch,
-                   film_holder *holder);
+film_touch_resolve(film_stack_entry *entry, const film_frame *frame,
+                   const film_touch *touch, film_holder *holder);
 
 static inline PyObject *
 film_cell_content(PyObject *cell)

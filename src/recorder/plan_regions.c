@@ -1,0 +1,351 @@
+/* plan_regions.c: see plan_draft.h: a region that was walked, laid out as the plan
+ * keeps it, with the lists of writes that lead to its exits. SPDX-License-Identifier:
+ * Apache-2.0 */
+#include "recorder/plan_draft.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* Sorts by instruction. Walks reach most of them in that order, and few in all. */
+static void
+sort_reaches(film_reach *reaches, uint32_t count)
+{
+    for (uint32_t index = 1; index < count; index++) {
+        film_reach moved = reaches[index];
+        uint32_t to = index;
+
+        while (to > 0 && reaches[to - 1].index > moved.index) {
+            reaches[to] = reaches[to - 1];
+            to--;
+        }
+        reaches[to] = moved;
+    }
+}
+
+/* True when the variable an attribute's value comes from is written later on. */
+static bool
+is_overwritten(const film_write *array, const film_draft_write *write, uint32_t index,
+               uint32_t length)
+{
+    for (uint32_t later = index + 1; later < length; later++) {
+        uint8_t kind = array[later].kind;
+
+        if ((kind == FILM_WRITE_FAST || kind == FILM_DELETE_FAST) &&
+            array[later].slot == write->target) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Who the attribute of a write belongs to, as far as the plan knows. */
+static film_named_key
+key_of(const film_draft_write *write)
+{
+    film_named_key key = {.name = write->name};
+
+    if (write->kind == FILM_WRITE_ATTRIBUTE || write->kind == FILM_DELETE_ATTRIBUTE) {
+        key.owner = film_named_owner(
+            write->cell_owner ? FILM_WRITE_CELL : FILM_WRITE_FAST, write->slot);
+    }
+    else if (write->kind == FILM_WRITE_STACK_ATTRIBUTE ||
+             write->kind == FILM_DELETE_STACK_ATTRIBUTE) {
+        key.place = write->place + 1u;
+    }
+    return key;
+}
+
+/* Fills in the film_write that is kept at `at`. */
+static bool
+keep_write(film_draft *draft, const film_draft_write *write, uint32_t at)
+{
+    film_named_key key = key_of(write);
+    uint32_t named;
+
+    *(film_write *)film_draft_kept(draft, at) = (film_write){
+        .kind = write->kind,
+        .hidden = write->hidden,
+        .restores = write->restores,
+        .cell_owner = write->cell_owner,
+        .constant = write->constant,
+        .unnamed = write->unnamed,
+        .effect = write->effect & 3u,
+        .slot = write->slot,
+        .target = write->target,
+        .place = write->place,
+        .call_place = write->call_place,
+    };
+    if (write->name == NULL) {
+        return true;
+    }
+    named = film_draft_keep_named(draft, &key);
+    film_draft_link(draft, at + (uint32_t)offsetof(film_write, named), named);
+    return named != 0;
+}
+
+/* Lays the writes of a list out in an array, which all lists it continues share. */
+static bool
+lay_out_list(film_draft *draft, uint32_t node)
+{
+    uint32_t length = draft->nodes[node].length, first;
+
+    if (node == 0 || draft->nodes[node].continued || draft->nodes[node].laid_out != 0) {
+        return true;
+    }
+    first = film_draft_keep(draft, length, sizeof(film_write), _Alignof(film_write));
+    if (first == 0) {
+        return false;
+    }
+    for (; node != 0; node = draft->nodes[node].before) {
+        film_node *part = &draft->nodes[node];
+        uint32_t at = first + (part->length - 1u) * (uint32_t)sizeof(film_write);
+        film_draft_write write = draft->writes[part->write];
+
+        if (part->uncertain) {
+            write.call_place = FILM_PLAN_NO_PLACE;
+        }
+        if (part->uncertain || is_overwritten(film_draft_kept(draft, first), &write,
+                                              part->length - 1u, length)) {
+            write.target = FILM_PLAN_NO_PLACE;
+        }
+        if (!keep_write(draft, &write, at)) {
+            return false;
+        }
+        if (part->laid_out == 0) {
+            part->laid_out = first;
+        }
+    }
+    return true;
+}
+
+/* Lays out the lists of a region, the longest only: each walk makes nodes of its own,
+ * so no other region has them. */
+static bool
+lay_out_lists(film_draft *draft, const film_reach *reaches, uint32_t count)
+{
+    for (uint32_t at = 0; at < count; at++) {
+        uint32_t node = draft->nodes[reaches[at].after].before;
+
+        while (node != 0 && !draft->nodes[node].continued) {
+            draft->nodes[node].continued = true;
+            node = draft->nodes[node].before;
+        }
+    }
+    for (uint32_t at = 0; at < count; at++) {
+        if (!lay_out_list(draft, reaches[at].after)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* True when the variable is written before the old value is let go, and nothing else
+ * can run before. */
+static bool
+is_written_first(const film_draft *draft, const film_made *made)
+{
+    if (made->count != 1 || made->before != FILM_NONE) {
+        return false;
+    }
+    switch (draft->writes[made->first].kind) {
+    case FILM_WRITE_FAST:
+    case FILM_WRITE_CELL:
+    case FILM_WRITE_GLOBAL:
+    case FILM_DELETE_FAST:
+    case FILM_DELETE_CELL:
+    case FILM_DELETE_GLOBAL:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* True when an event can come from the instruction: also where the region begins, since
+ * on 3.11 a handler is entered before the line event of its first instruction. */
+static bool
+has_events(const film_draft *draft, const film_flow_region *flow, uint32_t index)
+{
+    const film_instruction *here = &draft->bytecode.instructions[index];
+
+    return (here->traits & FILM_OP_QUIET) == 0 || here->marked || index == flow->index;
+}
+
+/* Exits for the places an event can come from, at `at`: returns and yields first. */
+static void
+make_inner(film_draft *draft, const film_flow_region *flow, uint32_t at)
+{
+    const film_instruction *all = draft->bytecode.instructions;
+    const film_reach *states = &draft->reaches[flow->states];
+
+    for (int returns = 1; returns >= 0; returns--) {
+        for (uint32_t state = 0; state < flow->state_count; state++) {
+            uint32_t index = states[state].index;
+            film_inner *inner = film_draft_kept(draft, at);
+
+            if ((all[index].form == FILM_FORM_RETURN) != (returns == 1) ||
+                !has_events(draft, flow, index)) {
+                continue;
+            }
+            inner->place = all[index].place;
+            inner->count = (uint8_t)draft->nodes[states[state].node].length;
+            inner->count_entered =
+                (uint8_t)(inner->count +
+                          (is_written_first(draft, &draft->made[index]) ? 1 : 0));
+            film_draft_link(draft, at + (uint32_t)offsetof(film_inner, writes),
+                            draft->nodes[states[state].after].laid_out);
+            at += (uint32_t)sizeof(film_inner);
+        }
+    }
+}
+
+/* The place of a stop, and its rank: forward from the region first, the nearest. */
+static uint32_t
+stop_place(const film_draft *draft, const film_reach *stop)
+{
+    return stop->index == FILM_NONE ? FILM_PLAN_UNWINDS
+                                    : draft->bytecode.instructions[stop->index].place;
+}
+
+static void
+make_stops(film_draft *draft, const film_flow_region *flow, film_region *region,
+           uint32_t at)
+{
+    const film_reach *stops = &draft->reaches[flow->stops];
+
+    /* In order of their places: those behind the region's start, the others, and last
+     * an unwinding. */
+    for (int forward = 1; forward >= 0; forward--) {
+        for (uint32_t stop = 0; stop < flow->stop_count; stop++) {
+            uint32_t place = stop_place(draft, &stops[stop]);
+            film_exit *exit = film_draft_kept(draft, at);
+
+            if ((place > region->place) != (forward == 1)) {
+                continue;
+            }
+            exit->place = (uint16_t)place;
+            exit->count = (uint8_t)draft->nodes[stops[stop].node].length;
+            film_draft_link(draft, at + (uint32_t)offsetof(film_exit, writes),
+                            draft->nodes[stops[stop].after].laid_out);
+            region->points_ahead |=
+                place != FILM_PLAN_UNWINDS && draft->points[stops[stop].index];
+            at += (uint32_t)sizeof(film_exit);
+        }
+    }
+}
+
+/* Its stops, and its inner exits behind them; where they are, 0 when memory is out. */
+static uint32_t
+keep_exits(film_draft *draft, const film_flow_region *flow, film_region *region)
+{
+    uint32_t inner = 0, at;
+    size_t bytes;
+
+    for (uint32_t state = 0; state < flow->state_count; state++) {
+        inner += has_events(draft, flow, draft->reaches[flow->states + state].index);
+    }
+    region->inner_count = (uint16_t)inner;
+    region->stop_count = (uint16_t)flow->stop_count;
+    bytes = flow->stop_count * sizeof(film_exit);
+    at = film_draft_keep(draft, 1, bytes + inner * sizeof(film_inner),
+                         _Alignof(film_exit));
+    if (at != 0) {
+        make_stops(draft, flow, region, at);
+        make_inner(draft, flow, at + (uint32_t)bytes);
+    }
+    return at;
+}
+
+/* What may change in it, and the numbers of what it touches behind that; the same. */
+static uint32_t
+keep_changes(film_draft *draft, const film_region *region)
+{
+    size_t count =
+        region->change_count > FILM_REGION_CHANGES ? 0 : region->change_count;
+    size_t bytes = count * sizeof(film_change);
+    uint32_t at =
+        film_draft_keep(draft, 1, bytes + region->touch_count * sizeof(uint16_t),
+                        _Alignof(film_change));
+    uint16_t *touches;
+
+    if (at == 0) {
+        return 0;
+    }
+    memcpy(film_draft_kept(draft, at), draft->changes, bytes);
+    touches = film_draft_kept(draft, at + (uint32_t)bytes);
+    for (uint32_t index = 0; index < region->touch_count; index++) {
+        uint32_t number = film_draft_number_touch(draft, &draft->touched[index]);
+
+        if (number >= UINT16_MAX) {
+            return 0;
+        }
+        touches[index] = (uint16_t)number;
+    }
+    return at;
+}
+
+bool
+film_draft_may_enter(const film_instruction *instruction)
+{
+    if ((instruction->traits & FILM_OP_CALLS) != 0 ||
+        instruction->form == FILM_FORM_LOAD_METHOD) {
+        return true;
+    }
+    return (instruction->traits & (FILM_OP_QUIET | FILM_OP_LEAVES | FILM_OP_ENDS)) ==
+               0 &&
+           instruction->form != FILM_FORM_LOAD_FAST &&
+           instruction->form != FILM_FORM_STORE_LOAD_FAST;
+}
+
+/* The write that is read off the stack where the region begins; 0 when memory is out.
+ */
+static uint32_t
+keep_before(film_draft *draft, uint32_t write)
+{
+    uint32_t at = film_draft_keep(draft, 1, sizeof(film_write), _Alignof(film_write));
+
+    return at != 0 && keep_write(draft, &draft->writes[write], at) ? at : 0;
+}
+
+bool
+film_draft_make_region(film_draft *draft, const film_flow_region *flow, uint32_t at)
+{
+    const film_bytecode *bytecode = &draft->bytecode;
+    const film_made *made = &draft->made[flow->index];
+    film_reach *states = &draft->reaches[flow->states];
+    film_region region = {.place = bytecode->instructions[flow->index].place,
+                          .point = draft->points[flow->index]};
+    uint32_t exits, changes, before = 0;
+
+    if (!flow->planned) {
+        return false;
+    }
+    region.sent =
+        !FILM_HAS_MONITORING && bytecode->instructions[flow->index].is_sent_to;
+    sort_reaches(states, flow->state_count);
+    sort_reaches(&draft->reaches[flow->stops], flow->stop_count);
+    for (uint32_t state = 0; state < flow->state_count; state++) {
+        const film_instruction *here = &bytecode->instructions[states[state].index];
+
+        region.early |= states[state].node != 0 && film_draft_may_enter(here);
+        region.reraises |=
+            !FILM_HAS_MONITORING && (here->traits & FILM_OP_RERAISES) != 0;
+    }
+    if (made->before != FILM_NONE) {
+        before = keep_before(draft, made->before);
+        if (before == 0) {
+            return false;
+        }
+    }
+    /* A stop's list is that behind one of the states. */
+    if (!lay_out_lists(draft, states, flow->state_count) ||
+        (exits = keep_exits(draft, flow, &region)) == 0 ||
+        !film_draft_find_touches(draft, flow, &region) ||
+        (changes = keep_changes(draft, &region)) == 0) {
+        return false;
+    }
+    *(film_region *)film_draft_kept(draft, at) = region;
+    film_draft_link(draft, at + (uint32_t)offsetof(film_region, stops), exits);
+    film_draft_link(draft, at + (uint32_t)offsetof(film_region, changes), changes);
+    film_draft_link(draft, at + (uint32_t)offsetof(film_region, before), before);
+    return true;
+}
