@@ -90,9 +90,7 @@ static bool
 may_hold(const film_timeline *timeline, size_t place, uint64_t serial)
 {
     const film_posting *posting = &timeline->value_ranges[place];
-    film_range ranges[FILM_RANGES_MOST];
     film_input body;
-    size_t count;
     uint64_t first;
 
     if (posting->length == 0 ||
@@ -100,14 +98,8 @@ may_hold(const film_timeline *timeline, size_t place, uint64_t serial)
                              posting->length, FILM_SECTION_SERIALS, &body) != FILM_OK) {
         return true;
     }
-    count = film_ranges_take(&body, ranges, FILM_RANGES_MOST);
-    if (body.failed || count > FILM_RANGES_MOST) {
+    if (film_ranges_hold(&body, serial)) {
         return true;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (serial >= ranges[i].first && serial <= ranges[i].last) {
-            return true;
-        }
     }
     first = film_input_varint(&body);
     return body.failed ||

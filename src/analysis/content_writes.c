@@ -45,14 +45,12 @@ ask(void *context, film_touched_kind kind, uint32_t name, bool may_own)
 }
 
 static film_status
-keep(gathering *at, const film_scene *scene, uint32_t index, film_error *error)
+keep(gathering *at, const film_object_write *write, film_error *error)
 {
-    const film_scene_event *event = &scene->events[index];
     film_object_writes *out = at->out;
     film_object_write *items;
-    bool set = event->kind == FILM_KIND_SET;
 
-    if (at->attributes && find_name(at, event->number) != NULL) {
+    if (at->attributes && find_name(at, write->name) != NULL) {
         return FILM_OK;
     }
     if (out->count >= FILM_CONTENT_WRITES) {
@@ -64,22 +62,63 @@ keep(gathering *at, const film_scene *scene, uint32_t index, film_error *error)
         return film_fail(error, FILM_NO_MEMORY, "memory ran out");
     }
     out->items = items;
-    memset(&items[out->count], 0, sizeof(*items));
-    items[out->count].moment = film_moment_of(scene->thread, scene->first + index);
-    items[out->count].time_ns = event->time_ns;
-    items[out->count].deleted = !set;
+    items[out->count++] = *write;
+    return FILM_OK;
+}
+
+static film_object_write
+write_of_scene(const gathering *at, const film_scene *scene, uint32_t index)
+{
+    const film_scene_event *event = &scene->events[index];
+    film_object_write write = {.moment =
+                                   film_moment_of(scene->thread, scene->first + index),
+                               .time_ns = event->time_ns,
+                               .deleted = event->kind != FILM_KIND_SET};
+
     if (at->attributes) {
-        items[out->count].name = event->number;
+        write.name = event->number;
     }
     else {
-        items[out->count].key = film_scene_token(scene, index, 1);
+        write.key = film_scene_token(scene, index, 1);
     }
-    if (set) {
-        items[out->count].value =
-            film_scene_token(scene, index, at->attributes ? 1 : 2);
+    if (!write.deleted) {
+        write.value = film_scene_token(scene, index, at->attributes ? 1 : 2);
     }
-    out->count++;
-    return FILM_OK;
+    return write;
+}
+
+static film_datum
+next_datum(film_input *input)
+{
+    film_datum datum = {.length = 0};
+    const uint8_t *from = input->at;
+
+    film_tokens_skip(input, 1);
+    if (!input->failed) {
+        film_datum_set(&datum, from, (size_t)(input->at - from));
+    }
+    return datum;
+}
+
+static film_object_write
+write_of_list(const gathering *at, const film_writes_list *list,
+              const film_block_write *told)
+{
+    film_input input = film_input_of(list->tokens.data + told->tokens, told->length);
+    film_object_write write = {
+        .moment = film_moment_of(list->thread,
+                                 (list->block << FILM_CHUNK_SHIFT) + told->index),
+        .time_ns = told->time_ns,
+        .name = told->name,
+        .deleted = told->deleted};
+
+    if (!at->attributes) {
+        write.key = next_datum(&input);
+    }
+    if (!write.deleted) {
+        write.value = next_datum(&input);
+    }
+    return write;
 }
 
 static bool
@@ -97,6 +136,49 @@ is_write(const gathering *at, const film_scene_event *event)
            event->form == (at->attributes ? FILM_SET_ATTRIBUTE : FILM_SET_ITEM);
 }
 
+/* The writes of a block from event `end` - 1 back to `begin`, by its scene. */
+static film_status
+gather_scene(gathering *at, uint32_t thread, uint64_t block, uint64_t begin,
+             uint64_t end, film_error *error)
+{
+    film_scene *scene;
+
+    FILM_TRY(film_timeline_scene(at->timeline, thread, block, &scene, error));
+    if (end > scene->first + scene->count) {
+        end = scene->first + scene->count;
+    }
+    for (; end > scene->first && end > begin; end--) {
+        uint32_t index = (uint32_t)(end - 1 - scene->first);
+        if (is_write(at, &scene->events[index]) && is_owner(at, scene, index)) {
+            film_object_write write = write_of_scene(at, scene, index);
+            FILM_TRY(keep(at, &write, error));
+        }
+    }
+    return FILM_OK;
+}
+
+/* The same by the list of its writes. */
+static film_status
+gather_list(gathering *at, uint32_t thread, uint64_t block, uint64_t begin,
+            uint64_t end, film_error *error)
+{
+    film_timeline *timeline = at->timeline;
+    const film_writes_list *list;
+
+    FILM_TRY(film_writes_of_block(&timeline->writes, timeline->reader, thread, block,
+                                  &list, error));
+    for (size_t i = list->count; i > 0; i--) {
+        const film_block_write *told = &list->items[i - 1];
+        uint64_t number = (block << FILM_CHUNK_SHIFT) + told->index;
+        if (told->serial == at->serial && (told->name != 0) == at->attributes &&
+            number >= begin && number < end) {
+            film_object_write write = write_of_list(at, list, told);
+            FILM_TRY(keep(at, &write, error));
+        }
+    }
+    return FILM_OK;
+}
+
 /* One thread's writes from event `end` - 1 back to `begin`. */
 static film_status
 gather_thread(gathering *at, uint32_t thread, uint64_t begin, uint64_t end,
@@ -107,33 +189,23 @@ gather_thread(gathering *at, uint32_t thread, uint64_t begin, uint64_t end,
     while (end > begin && !at->out->more) {
         uint64_t block =
             film_timeline_block(timeline, thread, (end - 1) >> FILM_CHUNK_SHIFT, true);
-        film_scene *scene;
         film_status status;
         if (block == UINT64_MAX) {
             return FILM_OK;
         }
         at->wanted = false;
-        if (film_postings_writes(&timeline->postings, thread, block, at->serial, ask,
-                                 at) &&
-            !at->wanted) {
-            end = block << FILM_CHUNK_SHIFT;
-            continue;
-        }
-        status = film_timeline_scene(timeline, thread, block, &scene, error);
-        if (status == FILM_END) {
-            return FILM_OK;
-        }
-        FILM_TRY(status);
-        if (end > scene->first + scene->count) {
-            end = scene->first + scene->count;
-        }
-        for (; end > scene->first && end > begin; end--) {
-            uint32_t index = (uint32_t)(end - 1 - scene->first);
-            if (is_write(at, &scene->events[index]) && is_owner(at, scene, index)) {
-                FILM_TRY(keep(at, scene, index, error));
+        if (!film_postings_writes(&timeline->postings, thread, block, at->serial, ask,
+                                  at) ||
+            at->wanted) {
+            status = film_timeline_has_scene(timeline, thread, block)
+                         ? gather_scene(at, thread, block, begin, end, error)
+                         : gather_list(at, thread, block, begin, end, error);
+            if (status == FILM_END) {
+                return FILM_OK;
             }
+            FILM_TRY(status);
         }
-        end = end > scene->first ? end : block << FILM_CHUNK_SHIFT;
+        end = block << FILM_CHUNK_SHIFT;
     }
     return FILM_OK;
 }

@@ -195,28 +195,11 @@ has_code(const uint8_t *bytes, size_t length, uint32_t code, uint64_t *calls)
 }
 
 static bool
-ranges_hold(film_input *body, uint64_t serial)
-{
-    film_range ranges[FILM_RANGES_MOST];
-    size_t count = film_ranges_take(body, ranges, FILM_RANGES_MOST);
-
-    if (count > FILM_RANGES_MOST || body->failed) {
-        return true;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (serial >= ranges[i].first && serial <= ranges[i].last) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool
 has_write(film_input body, const film_wanted *wanted)
 {
     while (film_input_left(&body) > 0 && !body.failed) {
         uint64_t head = film_input_varint(&body);
-        bool holds = ranges_hold(&body, wanted->serial) || (head & 4) != 0;
+        bool holds = film_ranges_hold(&body, wanted->serial) || (head & 4) != 0;
         if ((head & 3) == (uint64_t)wanted->write &&
             (wanted->number == FILM_ANY_NAME || head >> 3 == wanted->number) &&
             (wanted->serial == 0 || holds)) {
@@ -364,7 +347,7 @@ film_postings_writes(film_postings *postings, uint32_t thread, uint64_t block,
     }
     while (film_input_left(&body) > 0 && !body.failed) {
         uint64_t head = film_input_varint(&body);
-        bool holds = ranges_hold(&body, serial) || (head & 4) != 0;
+        bool holds = film_ranges_hold(&body, serial) || (head & 4) != 0;
         found(context, (film_touched_kind)(head & 3), (uint32_t)(head >> 3), holds);
     }
     return !body.failed;

@@ -78,6 +78,7 @@ film_timeline_close(film_timeline *timeline)
         return;
     }
     film_timeline_forget_scenes(timeline);
+    film_writes_lists_reset(&timeline->writes);
     forget_globals(timeline);
     film_postings_reset(&timeline->postings);
     forget_values(timeline);
@@ -104,6 +105,7 @@ film_timeline_refresh(film_timeline *timeline, film_error *error)
 {
     (void)error;
     film_timeline_forget_scenes(timeline);
+    film_writes_lists_reset(&timeline->writes);
     forget_globals(timeline);
     forget_values(timeline);
     timeline->behind[0].count = timeline->behind[1].count = 0;

@@ -11,8 +11,8 @@
  * and decode only chunks that can hold what is looked for.
  *
  * Memory: at most FILM_TIMELINE_SCENES scenes (about 1 MiB each) and
- * FILM_TIMELINE_BYTES of them, the reader's own caches (64 MiB) and some 500 bytes a
- * chunk of summaries.
+ * FILM_TIMELINE_BYTES of them, lists of writes (block_writes.h: 48 MiB), the reader's
+ * own caches (66 MiB) and some 500 bytes a chunk of summaries.
  *
  * Time: functions that take a film_budget stop when it is spent and say where they are
  * (FILM_STOP_UNFINISHED, or `next` in a page): the same call from there goes on.

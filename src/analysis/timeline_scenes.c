@@ -111,6 +111,18 @@ film_timeline_scene(film_timeline *timeline, uint32_t thread, uint64_t block,
     return find_scene(timeline, thread, block, 0, out, error);
 }
 
+bool
+film_timeline_has_scene(const film_timeline *timeline, uint32_t thread, uint64_t block)
+{
+    for (size_t i = 0; i < FILM_TIMELINE_SCENES; i++) {
+        if (timeline->scenes[i].thread == thread &&
+            timeline->scenes[i].block == block) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Takes the blocks of events `first` to `last` into account. */
 static void
 offer_blocks(uint64_t first, uint64_t last, uint64_t block, bool back, uint64_t *best)

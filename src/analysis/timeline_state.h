@@ -3,6 +3,7 @@
 #ifndef FILMSTRIP_TIMELINE_STATE_H
 #define FILMSTRIP_TIMELINE_STATE_H
 
+#include "analysis/block_writes.h"
 #include "analysis/kinds.h"
 #include "analysis/postings.h"
 #include "analysis/scene.h"
@@ -104,6 +105,7 @@ struct film_timeline {
     size_t scene_bytes;
     uint64_t clock;
     film_postings postings;
+    film_writes_lists writes;
     film_event event;         /* what film_timeline_event gave */
     film_stack_frame *frames; /* owned; what _stack gave */
     size_t frame_capacity;
@@ -150,6 +152,10 @@ film_timeline_forget_scenes(film_timeline *timeline);
 FILM_NODISCARD film_status
 film_timeline_scene(film_timeline *timeline, uint32_t thread, uint64_t block,
                     film_scene **out, film_error *error);
+
+/* Whether it is one of those that are held. */
+bool
+film_timeline_has_scene(const film_timeline *timeline, uint32_t thread, uint64_t block);
 
 /* The scene of a moment and the index of its event there. FILM_END: no such moment. */
 FILM_NODISCARD film_status

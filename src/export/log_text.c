@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "export/names.h"
+#include "reader/render.h"
 
 /* Deeper than this the indentation stays and the depth is written as a number: a
  * recursion of 100,000 frames must not make lines of 200,000 blanks. */
@@ -418,6 +419,21 @@ write_growth(film_log_text *log, film_output *output, const film_merged *merged,
     FILM_OUTPUT_LITERAL(output, "  ");
 }
 
+/* A container that a change made longer or shorter; its type and length are given. */
+static bool
+has_grown(film_reader *reader, const film_event *event, film_value *value)
+{
+    film_input input = film_input_of(event->tokens, event->tokens_length);
+    film_token token = film_token_decode(&input);
+    film_value_record record;
+
+    if (event->kind != FILM_KIND_CHANGE || event->length_before < 0 || input.failed) {
+        return false;
+    }
+    (void)film_token_describe(reader, &token, value, &record);
+    return value->length >= 0 && value->length != event->length_before;
+}
+
 /* upd, apd, pop, del */
 static void
 write_write(film_log_text *log, film_output *output, const film_merged *merged)
@@ -429,9 +445,7 @@ write_write(film_log_text *log, film_output *output, const film_merged *merged)
 
     write_head(log, output, merged, false);
     FILM_OUTPUT_LITERAL(output, "  ");
-    if (event->kind == FILM_KIND_CHANGE && event->length_before >= 0 &&
-        film_reader_event_value(reader, event, 0, 1, &value, NULL) == FILM_OK &&
-        value.length >= 0 && value.length != event->length_before) {
+    if (has_grown(reader, event, &value)) {
         write_growth(log, output, merged, &value);
     }
     else {

@@ -37,33 +37,74 @@ least_gap(const uint64_t *numbers, size_t count, unsigned most)
     return widest[kept - 1];
 }
 
-void
-film_ranges_put(uint64_t *numbers, size_t count, unsigned most, film_buffer *out)
+/* The end of the range that begins at `first`. */
+static size_t
+range_end(const uint64_t *numbers, size_t count, size_t first, uint64_t least)
 {
-    film_range ranges[FILM_RANGES_MOST] = {{0, 0}};
-    uint64_t least = 0, end = 0;
+    size_t end = first + 1;
+
+    while (end < count && (numbers[end] - numbers[end - 1] <= 1 ||
+                           numbers[end] - numbers[end - 1] < least)) {
+        end++;
+    }
+    return end;
+}
+
+/* How many ranges there are, at most `most`: the last one holds all that is left. */
+static size_t
+count_ranges(const uint64_t *numbers, size_t count, uint64_t least, size_t most)
+{
     size_t used = 0;
 
-    if (most > FILM_RANGES_MOST) {
-        most = FILM_RANGES_MOST;
+    for (size_t i = 0; i < count && used < most; used++) {
+        i = range_end(numbers, count, i, least);
     }
+    return used;
+}
+
+void
+film_ranges_put(uint64_t *numbers, size_t count, unsigned most, unsigned exact,
+                film_buffer *out)
+{
+    uint64_t least = 0, last = 0;
+    size_t used, at = 0;
+
     if (count > 1) {
         qsort(numbers, count, sizeof(*numbers), by_number);
-        least = least_gap(numbers, count, most);
     }
-    for (size_t i = 0; i < count; i++) {
-        uint64_t gap = used == 0 ? 0 : numbers[i] - ranges[used - 1].last;
-        if (used == 0 || (gap > 1 && gap >= least && used < most)) {
-            ranges[used++].first = numbers[i];
-        }
-        ranges[used - 1].last = numbers[i];
+    used = count_ranges(numbers, count, 0, (size_t)exact + 1);
+    if (used > exact) {
+        least = least_gap(numbers, count,
+                          most > FILM_RANGES_MOST ? FILM_RANGES_MOST : most);
+        used = count_ranges(numbers, count, least, most);
     }
     film_buffer_put_varint(out, used);
-    for (size_t i = 0; i < used; i++) {
-        film_buffer_put_varint(out, ranges[i].first - end);
-        film_buffer_put_varint(out, ranges[i].last - ranges[i].first);
-        end = ranges[i].last;
+    for (size_t put = 0; put < used; put++) {
+        size_t end = put + 1 == used ? count : range_end(numbers, count, at, least);
+
+        film_buffer_put_varint(out, numbers[at] - last);
+        film_buffer_put_varint(out, numbers[end - 1] - numbers[at]);
+        last = numbers[end - 1];
+        at = end;
     }
+}
+
+bool
+film_ranges_hold(film_input *input, uint64_t number)
+{
+    uint64_t count = film_input_varint(input), end = 0;
+    bool held = false;
+
+    if (count > film_input_left(input)) {
+        input->failed = true;
+    }
+    for (uint64_t i = 0; i < count && !input->failed; i++) {
+        uint64_t first = end + film_input_varint(input);
+
+        end = first + film_input_varint(input);
+        held = held || (number >= first && number <= end);
+    }
+    return held || input->failed;
 }
 
 size_t

@@ -259,7 +259,10 @@ film_touched_put_writes(film_touched *touched, film_buffer *out)
         film_buffer_put_varint(out, (write->key >> 2) << 3 |
                                         (uint64_t)write->unknown << 2 |
                                         (write->key & 3));
-        film_ranges_put(write->serials, write->count, FILM_TOUCHED_RANGES, out);
+        film_ranges_put(write->serials, write->count, FILM_TOUCHED_RANGES,
+                        (write->key & 3) == FILM_TOUCHED_ITEM ? FILM_TOUCHED_EXACT
+                                                              : FILM_TOUCHED_RANGES,
+                        out);
     }
 }
 

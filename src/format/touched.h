@@ -21,8 +21,11 @@
 
 #include "base/buffer.h"
 
-/* Ranges of serials an entry has at most. */
+/* Ranges of serials an entry has at most. The entry of items, of which there is one a
+ * chunk, has more where they hold nothing else: what a dict holds is put together from
+ * all writes to it, so chunks that have none are to be known. */
 #define FILM_TOUCHED_RANGES 8u
+#define FILM_TOUCHED_EXACT 512u
 #define FILM_TOUCHED_FILTER 512u
 
 typedef enum film_touched_kind {

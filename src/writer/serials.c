@@ -89,7 +89,8 @@ film_serials_put(film_serials *serials, film_buffer *out)
     if (serials->recent == NULL) {
         return;
     }
-    film_ranges_put(serials->older, serials->older_count, FILM_RANGES_MOST, &body);
+    film_ranges_put(serials->older, serials->older_count, FILM_RANGES_MOST,
+                    FILM_RANGES_MOST, &body);
     /* The new objects, as one more set of one range. */
     film_buffer_put_varint(&body, serials->greatest_before + 1);
     film_buffer_put_varint(&body, serials->greatest - serials->greatest_before);

@@ -48,3 +48,28 @@ def test_log_reads_each_chunk_about_once(runner):
     chunks = count_chunks(film)
     assert chunks > 120
     assert count_reads(runner.folder, "log", film) <= 1.5 * chunks
+
+
+# Thousands of dicts written to in turn, each told once: what one holds is put together
+# from writes in nearly all chunks.
+IN_TURN = """
+def main(turns, many):
+    tables = [{"n": i} for i in range(many)]
+    for turn in range(turns):
+        for i in range(many):
+            tables[i]["n"] = turn
+    return tables
+
+main(200, 3000)
+"""
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+def test_a_moment_reads_each_chunk_about_once(runner):
+    """However many objects are shown."""
+    film = runner.record(IN_TURN, options=["--level", "values"]).film
+    words = ("step", film, "-c", "event 1700000", "-c", "locals")
+    shown = run_program(*words).stdout
+    turn = re.search(r"\bturn = (\d+)", shown).group(1)
+    assert shown.count(f"{{'n': {turn}}}") > 20
+    assert count_reads(runner.folder, *words) <= 2 * count_chunks(film)

@@ -61,7 +61,7 @@ TEST(ranges_hold_all_of_their_numbers)
             state = state * 6364136223846793005u + 1442695040888963407u;
             numbers[i] = state >> (40 + i % 20);
         }
-        film_ranges_put(numbers, 500, most, &bytes);
+        film_ranges_put(numbers, 500, most, most, &bytes);
         input = film_input_of(bytes.data, bytes.length);
         count = film_ranges_take(&input, ranges, FILM_RANGES_MOST);
         CHECK(!input.failed && count >= 1 && count <= most);
@@ -73,6 +73,38 @@ TEST(ranges_hold_all_of_their_numbers)
             }
             CHECK(held);
         }
+        film_buffer_reset(&bytes);
+    }
+}
+
+TEST(ranges_are_exact_where_there_are_not_too_many)
+{
+    uint64_t numbers[400];
+    uint64_t state = 11;
+
+    for (unsigned exact = 8; exact <= 512; exact += 504) {
+        film_buffer bytes = {0};
+        film_input input;
+        uint64_t count;
+        size_t others = 0;
+        for (size_t i = 0; i < 400; i++) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            numbers[i] = (state >> 40) % 60000 * 2; /* odd ones are never in */
+        }
+        film_ranges_put(numbers, 400, 8, exact, &bytes);
+        input = film_input_of(bytes.data, bytes.length);
+        count = film_input_varint(&input);
+        CHECK(exact == 8 ? count == 8 : count > 300);
+        for (size_t i = 0; i < 400; i++) {
+            input = film_input_of(bytes.data, bytes.length);
+            CHECK(film_ranges_hold(&input, numbers[i]));
+            CHECK(!input.failed && film_input_left(&input) == 0);
+            input = film_input_of(bytes.data, bytes.length);
+            others += film_ranges_hold(&input, numbers[i] + 1);
+        }
+        CHECK(exact == 8 ? others > 300 : others == 0);
+        input = film_input_of(bytes.data, bytes.length / 2);
+        CHECK(film_ranges_hold(&input, 1) && input.failed);
         film_buffer_reset(&bytes);
     }
 }
@@ -352,6 +384,7 @@ main(int argc, char **argv)
         TEST_ENTRY(varints_keep_every_number),
         TEST_ENTRY(overlong_varints_are_refused),
         TEST_ENTRY(ranges_hold_all_of_their_numbers),
+        TEST_ENTRY(ranges_are_exact_where_there_are_not_too_many),
         TEST_ENTRY(superblock_keeps_its_fields),
         TEST_ENTRY(logical_offsets_map_to_the_file),
         TEST_ENTRY(chunk_headers_are_checked),
