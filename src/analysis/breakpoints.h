@@ -1,6 +1,7 @@
 /* breakpoints.h: what continue and reverse-continue stop at. The set is compiled once
  * for a timeline; searching reads summaries and decodes only chunks that can hold a
- * hit. SPDX-License-Identifier: Apache-2.0 */
+ * hit.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_BREAKPOINTS_H
 #define FILMSTRIP_BREAKPOINTS_H
 

@@ -1,5 +1,6 @@
 /* expression_arithmetic.c: operators of expressions, as Python means them; ints up to
- * 64 bits. SPDX-License-Identifier: Apache-2.0 */
+ * 64 bits.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <string.h>
 

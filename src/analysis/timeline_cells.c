@@ -3,7 +3,8 @@
  * was, by whichever frame, is in the scene, or a frame held it when the scene began.
  * Where that is not told (an older recording, a frame that was adopted) and one frame
  * of the enclosing function is open below, the variable is that frame's; where none is,
- * or several, it is not known. SPDX-License-Identifier: Apache-2.0 */
+ * or several, it is not known.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "analysis/closures.h"

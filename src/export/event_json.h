@@ -1,5 +1,5 @@
 /* event_json.h: an event as one JSON object on a line, as `dump` prints it.
- * The keys are the product's promise (PRODUCT.md): keys may be added, none changes.
+ * The keys are a promise (docs/dump.md): keys may be added, none changes its meaning.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_EVENT_JSON_H
 #define FILMSTRIP_EVENT_JSON_H

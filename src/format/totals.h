@@ -4,7 +4,8 @@
  * Payload of a TOTALS chunk: number of functions, then for each: code - last code,
  * calls, own ticks; number of places, then for each: code - last code, offset, hits
  * (calls and resumes that ended), ticks in the callees. All varints, in order of code
- * and offset; later chunks replace earlier ones. SPDX-License-Identifier: Apache-2.0 */
+ * and offset; later chunks replace earlier ones.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_TOTALS_H
 #define FILMSTRIP_TOTALS_H
 

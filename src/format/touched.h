@@ -11,7 +11,8 @@
  *              The ranges hold the serial of every owner, and others where there are
  * many; unknown: there are owners that they do not hold 8 MARKS    value ids that the
  * thread's events before the chunk refer to (one more than the greatest), flags (1: the
- * stack was adjusted: focus, drop or adopt) SPDX-License-Identifier: Apache-2.0 */
+ * stack was adjusted: focus, drop or adopt)
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_TOUCHED_H
 #define FILMSTRIP_TOUCHED_H
 

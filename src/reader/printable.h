@@ -1,6 +1,7 @@
 /* printable.h: code points that Python's repr of a str writes as an escape, from U+0080
  * on: not str.isprintable(). Made by CPython 3.13 from Unicode 15.1.0; sorted,
- * inclusive. SPDX-License-Identifier: Apache-2.0 */
+ * inclusive.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_PRINTABLE_H
 #define FILMSTRIP_PRINTABLE_H
 

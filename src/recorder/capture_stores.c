@@ -1,5 +1,6 @@
 /* capture_stores.c: see capture.h: what a store read off the evaluation stack does to
- * the fingerprint of its owner. SPDX-License-Identifier: Apache-2.0 */
+ * the fingerprint of its owner.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/capture.h"
 
 #include "recorder/capture_quick.h"

@@ -72,7 +72,7 @@
 #endif
 
 /* From 3.13 on, RAISE's offset is one unit low when an inlined callee unwound, and the
- * frame's own place is right (PLANS.md 5); on 3.12 it is the other way round. */
+ * frame's own place is right; on 3.12 it is the other way round. */
 #if PY_VERSION_HEX >= 0x030d0000
 #define FILM_RAISE_PLACE_IN_FRAME 1
 #else

@@ -1,5 +1,6 @@
 /* monitoring.h: the events of sys.monitoring that are recorded, and what is done at
- * each (hooks_monitoring.c). SPDX-License-Identifier: Apache-2.0 */
+ * each (hooks_monitoring.c).
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_RECORDER_MONITORING_H
 #define FILMSTRIP_RECORDER_MONITORING_H
 

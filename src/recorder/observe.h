@@ -4,7 +4,8 @@
  * targets that have a plan, with the event's frame on top of the stack and before the
  * event's own row. All return false when a row was not written (film_stack_may_retry).
  * Nothing here runs code of the program or keeps a reference. Threads: the context's
- * own, with the GIL. SPDX-License-Identifier: Apache-2.0 */
+ * own, with the GIL.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_RECORDER_OBSERVE_H
 #define FILMSTRIP_RECORDER_OBSERVE_H
 

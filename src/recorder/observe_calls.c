@@ -1,6 +1,7 @@
 /* observe_calls.c: frames that begin or go on: what their caller did before, and which
  * of the changes that its line may make the callee's own lines will tell. See
- * observe.h. SPDX-License-Identifier: Apache-2.0 */
+ * observe.h.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/cells.h"
 #include "recorder/observe.h"
 #include "recorder/observe_quick.h"

@@ -1,5 +1,6 @@
 /* plan_harmless.c: see plan_harmless.h. The lists are sorted: they are searched by
- * halves. SPDX-License-Identifier: Apache-2.0 */
+ * halves.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/plan_harmless.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* plan_names.c: see plan_draft.h: the names that instructions speak of, and those that
- * the source does not show. SPDX-License-Identifier: Apache-2.0 */
+ * the source does not show.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/plan_draft.h"
 
 PyObject *

@@ -9,7 +9,7 @@ import pytest
 
 
 def test_serials(program):
-    """DESIGN.md 2.2: addresses are reused at once, serials never."""
+    """Addresses are reused at once, serials never."""
     program(
         """
         import functools

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pathlib
 import re
 
 import pytest
+
+from conftest import run_python
 
 
 def functions(dump, path):
@@ -181,12 +184,21 @@ def test_environment_switch(runner, dump):
 
 def test_environment_switch_that_cannot_record(runner):
     """The program runs all the same; one sentence says why it is not recorded."""
-    program = "print('ran')"
-    result = runner.plain(
-        program, env={"FILMSTRIP": "1", "FILMSTRIP_OPTIONS": "ring=soon"}
-    )
-    assert (result.stdout == "ran\n" and result.rc == 0) or result.rc == 2
+    program = ["-c", "print('ran')"]
+    result = run_python(program, pathlib.Path("/proc"), env={"FILMSTRIP": "1"})
+    assert (result.rc, result.stdout) == (0, "ran\n"), result.stderr
     assert len(result.stderr.splitlines()) == 1
+    assert result.stderr.startswith("filmstrip: not recording: ")
+
+
+def test_options_that_were_mangled_on_the_way(runner):
+    """Those of `filmstrip run`: better no run than one that is not what was asked for."""
+    result = runner.plain(
+        "print('ran')", env={"FILMSTRIP": "1", "FILMSTRIP_OPTIONS": "ring=soon"}
+    )
+    assert (result.rc, result.stdout) == (2, ""), result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert result.films == []
 
 
 def test_nothing_is_imported_without_the_switch(runner):

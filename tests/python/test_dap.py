@@ -133,10 +133,11 @@ def test_a_port_wants_the_token(films: pathlib.Path) -> None:
 @pytest.mark.once
 def test_a_client_that_says_nothing_is_sent_away(films: pathlib.Path) -> None:
     with Listening() as server:
-        with socket.create_connection(("127.0.0.1", server.port), timeout=30) as peer:
-            began = time.monotonic()
+        # Not before its 10 seconds; how long after them depends on the machine.
+        began = time.monotonic()
+        with socket.create_connection(("127.0.0.1", server.port), timeout=250) as peer:
             assert peer.recv(100) == b""
-            assert 8 < time.monotonic() - began < 20
+            assert time.monotonic() - began > 9.5
         said = server.talk(
             {"command": "initialize", "arguments": {"adapterID": "x"}},
             {

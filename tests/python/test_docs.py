@@ -25,7 +25,11 @@ from collections.abc import Iterator
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-COMMANDS = ("run", "info", "log", "report", "export", "dump", "check", "scrub", "step")
+# Each command of the program, in its order, and its page.
+PAGE_OF = {
+    name: f"{name}.md"
+    for name in ("run", "info", "log", "report", "export", "dump", "check", "scrub")
+} | {"step": "step.md", "dap": "editors.md"}
 
 FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROGRAM = re.compile(r"# (\w+\.py)\n")
@@ -300,11 +304,11 @@ def test_python(path, tmp_path):
         pytest.fail(printed, pytrace=False)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", PAGE_OF)
 def test_options_are_those_of_the_help(command, tmp_path):
     """A page lists its command's options: none missing, none that is not there."""
     printed = Folder(tmp_path).run(f"filmstrip {command} --help")
-    page = (ROOT / "docs" / f"{command}.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / PAGE_OF[command]).read_text(encoding="utf-8")
     told = re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", printed, re.MULTILINE)
     listed = re.findall(r"^\| `(?:-\w`, `)?(--[a-z-]+)", page, re.MULTILINE)
     assert sorted(listed) == sorted(told)
@@ -313,12 +317,15 @@ def test_options_are_those_of_the_help(command, tmp_path):
 def test_every_command_has_a_page_and_a_row(tmp_path):
     """README's table, the pages and the program's own list name the same commands."""
     printed = Folder(tmp_path).run("filmstrip --help")
-    told = re.findall(r"^  (\w+)  +\w", printed, re.MULTILINE)
-    assert tuple(told[: len(COMMANDS)]) == COMMANDS
+    listed = printed.split("commands:\n")[1].split("\n\n")[0]
+    told = [line.split()[0] for line in listed.splitlines()]
+    assert told == list(PAGE_OF)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert re.findall(
-        r"^\| \[`(\w+) ?[^`]*`\]\(docs/\1\.md\)", readme, re.MULTILINE
-    ) == (list(COMMANDS))
+    rows = readme.split("| command | does |")[1].split("\n\n")[0]
+    assert re.findall(r"^\| \[`(\w+)`\]\(docs/(\w+\.md)\)", rows, re.MULTILINE) == [
+        *PAGE_OF.items()
+    ]
+    assert len(rows.strip().splitlines()) == 1 + len(PAGE_OF)
 
 
 def anchors(path: pathlib.Path) -> set[str]:

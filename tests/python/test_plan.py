@@ -564,10 +564,13 @@ LONG = {
 def test_long_code(name: str) -> None:
     code = function(LONG[name])
     assert len(code.co_code) > 7_000
-    began = time.perf_counter()
+    began = time.process_time()
     plan = planned(code)
-    # Milliseconds for the plan; the rest is showing it, on a busy machine.
-    assert time.perf_counter() - began < 10
+    ours = time.process_time() - began
+    began = time.process_time()
+    reference.plan(code)
+    # On any machine: a plan and showing it take less than the same plan in Python.
+    assert ours < time.process_time() - began
     assert plan["units"] == len(code.co_code) // 2
     # Tables stay in proportion to the code, whatever its lines look like.
     exits = sum(len(r["stops"]) + len(r["inner"]) for r in plan["regions"])

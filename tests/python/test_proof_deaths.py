@@ -1,4 +1,4 @@
-"""The ways to end or upset a process (RELIABILITY.md, table A, and some more): whatever
+"""The ways to end or upset a process (exits, signals, faults, limits): whatever
 the program does, every call is in a film, and exit status, output and error output are
 what they are without us."""
 

@@ -201,7 +201,7 @@ def test_a_programs_own_trace_function(runner):
 
 def test_pdb_inside(runner):
     """A debugger session, its commands read from stdin. (3.13.0 and earlier 3.13 stop
-    one line late when any tool is on: RELIABILITY.md 2.1.)"""
+    one line late when any tool of sys.monitoring is on.)"""
     program = """
         import pdb
         def f(n):

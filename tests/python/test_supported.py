@@ -9,6 +9,7 @@ import subprocess
 import sysconfig
 
 import pytest
+
 from conftest import ROOT
 
 OLDEST, NEWEST = 11, 14

@@ -1,4 +1,4 @@
-"""The planner of PLANS.md 1 in plain Python: what src/recorder/plan*.c is compared with.
+"""The planner in plain Python: what src/recorder/plan*.c is compared with.
 
 Slow and simple: lists of writes are tuples, instructions come from dis. It shares nothing with the C planner but the rules:
 
