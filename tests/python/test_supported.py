@@ -6,6 +6,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import sysconfig
 
 import pytest
@@ -84,3 +85,32 @@ def test_the_compiler_refuses_another_python(tmp_path):
     refused = compile_with(tmp_path)
     assert refused.returncode != 0
     assert f"filmstrip records CPython 3.{OLDEST} to 3.{NEWEST};" in refused.stderr
+
+
+def find_pythons(tmp_path, wanted):
+    """With a pyenv that has this Python, and with no other on PATH."""
+    this = "{}.{}".format(*sys.version_info[:2])
+    home = tmp_path / "pyenv" / "versions" / f"{this}.99" / "bin"
+    home.mkdir(parents=True)
+    (home / f"python{this}").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    (home / f"python{this}").chmod(0o755)
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "pyenv").write_text(f"#!/bin/sh\necho {tmp_path / 'pyenv'}\n")
+    (tools / "pyenv").chmod(0o755)
+    for name in ("sh", "dirname", "awk", "sort", "grep", "head"):
+        (tools / name).symlink_to(shutil.which(name))
+    done = subprocess.run(
+        [ROOT / "tools" / "find_pythons"],
+        env={"PATH": str(tools), "PYTHONS": wanted},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.split()
+
+
+def test_a_version_is_found_where_it_is(tmp_path):
+    """`make PYTHONS=3.12`, as the Makefile has it, with pyenv."""
+    this = "{}.{}".format(*sys.version_info[:2])
+    assert find_pythons(tmp_path, this)[:1] == [this]
