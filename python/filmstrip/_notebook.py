@@ -1,7 +1,7 @@
 """`%load_ext filmstrip` and `%%film` in IPython and Jupyter.
 
-    %%film [NAME.film] [--target TARGET]... [--level LEVEL] [--redact WORD]...
-           [--no-redact] [--objwatch] [--quiet]
+    %%film [NAME.film] [--target TARGET]... [--exclude TARGET]... [--level LEVEL]
+           [--redact WORD]... [--no-redact] [--objwatch] [--force] [--quiet]
     code of the cell
 
 records the cell, keeps the film and shows its log.

@@ -33,9 +33,8 @@
 #pragma GCC diagnostic ignored "-Wstrict-prototypes"
 #pragma GCC diagnostic ignored "-Wold-style-definition"
 #include <patchlevel.h>
-#if PY_VERSION_HEX < 0x030b0000 || PY_VERSION_HEX >= 0x030f0000
-#error "filmstrip records CPython 3.11 to 3.14; this one is not supported yet"
-#endif
+_Static_assert(PY_VERSION_HEX >= 0x030b0000 && PY_VERSION_HEX < 0x030f0000,
+               "filmstrip records CPython 3.11 to 3.14; this one is not supported yet");
 #include <Python.h>
 #include <frameobject.h>
 #include <structmember.h>

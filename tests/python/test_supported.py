@@ -33,8 +33,8 @@ def test_every_place_says_the_same():
     assert f"version_compare('>=3.{NEWEST + 1}')" in build
     assert f"CPython {bounds}" in build
     compat = text_of("src/recorder/compat.h")
-    assert f"PY_VERSION_HEX < {(3 << 24) + (OLDEST << 16):#010x} ||" in compat
-    assert f"PY_VERSION_HEX >= {(3 << 24) + ((NEWEST + 1) << 16):#010x}\n" in compat
+    assert f"PY_VERSION_HEX >= {(3 << 24) + (OLDEST << 16):#010x} &&" in compat
+    assert f"PY_VERSION_HEX < {(3 << 24) + ((NEWEST + 1) << 16):#010x},\n" in compat
     package = text_of("python/filmstrip/__init__.py")
     assert f"(3, {OLDEST}) <= sys.version_info[:2] <= (3, {NEWEST})" in package
     assert f"CPython {bounds}" in package

@@ -40,7 +40,8 @@ def ask(*words):
 
 
 def test_documents_that_are_named_are_there():
-    there = {path.name for path in ROOT.rglob("*.md") if ".venv" not in path.parts[-2]}
+    there = {path.name for path in (*PAGES, *ROOT.glob("*.md"))}
+    there |= {path.name for path in (ROOT / "editors").glob("*/*.md")}
     missing = [
         f"{path.relative_to(ROOT)}: {name}"
         for path in sources()
@@ -55,7 +56,7 @@ def test_documents_that_are_named_are_there():
 
 def test_source_files_that_are_named_are_there():
     """`stack.c` and the like in ARCHITECTURE.md and docs/format.md."""
-    there = {path.name for path in ROOT.rglob("src/*/*.[ch]")}
+    there = {path.name for path in ROOT.glob("src/*/*.[ch]")}
     there |= {path.name for path in (ROOT / "include/filmstrip").iterdir()}
     for page in ("ARCHITECTURE.md", "docs/format.md", "docs/limits.md"):
         text = (ROOT / page).read_text()
@@ -188,3 +189,29 @@ def test_comments_are_not_mangled():
         if path.suffix in (".c", ".h"):
             text = path.read_text()
             assert re.search(r"^ \* SPDX-License-Identifier: Apache-2.0 \*/$", text, re.M), path  # fmt: skip
+
+
+def test_arguments_of_record_are_those_of_the_page():
+    import ast
+
+    tree = ast.parse((ROOT / "python/filmstrip/_api.py").read_text())
+    made = [node for node in tree.body if getattr(node, "name", "") == "record"][-1]
+    names = [one.arg for one in (*made.args.args, *made.args.kwonlyargs)]
+    page = (ROOT / "docs/python.md").read_text()
+    rows = page.split("| argument | meaning |")[1].split("\n\n")[0]
+    told = [
+        name
+        for row in re.findall(r"^\| (`[^|]*) \|", rows, re.MULTILINE)
+        for name in re.findall(r"`(\w+)`", row)
+    ]
+    assert sorted(told) == sorted(names)
+    assert all(re.search(rf"\b{name}\b", ast.get_docstring(made)) for name in names)
+
+
+def test_options_of_the_magic_are_those_of_the_page():
+    text = (ROOT / "python/filmstrip/_notebook.py").read_text()
+    options = set(re.findall(r'add_argument\("(--[a-z-]+)"', text))
+    page = (ROOT / "docs/pytest.md").read_text()
+    line = re.search(r"^%%film .*$", page, re.MULTILINE)[0]
+    assert set(re.findall(r"--[a-z-]+", line)) == options
+    assert set(re.findall(r"--[a-z-]+", text.split('"""')[1])) == options
