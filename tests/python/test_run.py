@@ -192,7 +192,10 @@ def test_traceback_of_module_and_code(runner):
     runner.write("def f(): raise ValueError('deep')\nf()", "package/__main__.py")
     compare(["-m", "package"], runner.folder)
     compare(["-c", "def f(): 1/0\nf()"], runner.folder)
-    compare(["-m", "no_such_package"], runner.folder)
+    missing = ["-m", "no_such_package"]
+    recorded = run_recorded(missing, runner.folder)
+    as_if_alone(recorded, run_python(missing, runner.folder))
+    assert not recorded.film.exists()
 
 
 def test_interrupt_from_outside(runner):
