@@ -78,7 +78,10 @@ def table(folder: pathlib.Path) -> list[str]:
     for suite in sorted(SUITES.values(), key=lambda suite: suite.name):
         for home in sorted(folder.glob(f"3.*/{suite.name}/results")):
             results = {
-                path.stem: json.loads(path.read_text()) for path in home.glob("*.json")
+                path.stem: result
+                for path in home.glob("*.json")
+                if (result := json.loads(path.read_text()))["mark"]["suite"]
+                == suite.run_as()  # not of an earlier row
             }
             if "bare" not in results or len(results) == 1:
                 continue

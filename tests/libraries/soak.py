@@ -99,8 +99,7 @@ class Place:
     def _fetch_source(self) -> None:
         if self.suite.source == "folder":
             shutil.copytree(ROOT / "tests" / "libraries" / self.suite.name, self.source)
-            return
-        if self.suite.source == "wheel":  # the tests are in what is installed
+        elif self.suite.source == "wheel":  # the tests are in what is installed
             self.source.mkdir()
         else:
             got = self.folder / "sdist"
@@ -116,6 +115,8 @@ class Place:
             tree.rename(self.source)
             for name in self.suite.remove:
                 shutil.rmtree(self.source / name)
+        if self.suite.source != "sdist":  # or pytest would take the settings of ours
+            (self.source / "pytest.ini").write_text("[pytest]\n")
         for name, text in self.suite.add.items():
             (self.source / name).write_text(text)
         for name, old, new in self.suite.patience:
@@ -220,7 +221,7 @@ class Place:
             info = json.loads(told.stdout)
             done.events += info["events"]
             for name in ("lost_events", "plans_missing"):
-                done.losses[name] = done.losses.get(name, 0) + info[name]
+                done.losses[name] = done.losses.get(name, 0) + info.get(name, 0)
             checked = subprocess.run(
                 [program, "check", path], capture_output=True, text=True
             )

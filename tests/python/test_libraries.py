@@ -88,8 +88,10 @@ def test_the_page_tells_what_was_measured(tmp_path):
     bare, recorded = run_of({"a": "passed"}), run_of({"a": "failure"}, 1, cpu=2.0)
     recorded.losses = {"lost_events": 1500}
     told = soak.verdict(Twice(bare, recorded), "all", bare, recorded)
-    (results / "bare.json").write_text(json.dumps(soak.measured(bare)))
-    (results / "all.json").write_text(json.dumps(told))
+    mark = {"mark": {"suite": suites.SUITES["click"].run_as()}}
+    (results / "bare.json").write_text(json.dumps({**mark, **soak.measured(bare)}))
+    (results / "all.json").write_text(json.dumps({**mark, **told}))
+    (results / "target.json").write_text(json.dumps({**told, "mark": {"suite": ""}}))
     text = tmp_path / "page.md"
     text.write_text(f"before\n{page.BEGIN}\nold\n{page.END}\nafter\n")
     for _ in range(2):  # written over, not written twice
