@@ -52,8 +52,8 @@ def is_fault(suite: Suite, mode: str, result: dict[str, Any]) -> bool:
     return bool(unexplained(suite, mode, result)) or not ended or lost
 
 
-def cell(result: dict[str, Any] | None) -> str:
-    """One run in the table: tests that changed, CPU time over bare, memory over bare."""
+def cell(result: dict[str, Any] | None, bare: dict[str, Any]) -> str:
+    """One run in the table: tests that changed, CPU time and memory over bare."""
     if result is None:
         return "–"
     if result["status"] is None:
@@ -61,10 +61,9 @@ def cell(result: dict[str, Any] | None) -> str:
     changed = str(len(result["changed"]))
     if result["unsteady"]:
         changed += f" ({len(result['unsteady'])} unsteady)"
+    cpu = result["cpu_s"] / max(bare["cpu_s"], 0.01)
+    told = f"{changed}, × {cpu:.2f}, {result['rss_mib'] - bare['rss_mib']:+.0f} MiB"
     lost = sum(result["losses"].values())
-    told = (
-        f"{changed}, × {result['slowdown']:.2f}, {result['rss_over_bare_mib']:+.0f} MiB"
-    )
     return told + (f", {lost:,} lost" if lost else "")
 
 
@@ -86,7 +85,7 @@ def table(folder: pathlib.Path) -> list[str]:
             if "bare" not in results or len(results) == 1:
                 continue
             bare, version = results["bare"], home.parent.parent.name
-            cells = [cell(results.get(mode)) for mode in MODES]
+            cells = [cell(results.get(mode), bare) for mode in MODES]
             lines.append(
                 f"| {suite.name} {suite.version} | {version} | {bare['tests']:,} | "
                 f"{bare['cpu_s']:.0f} s, {bare['rss_mib']:.0f} MiB | {' | '.join(cells)} |"

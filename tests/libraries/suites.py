@@ -88,7 +88,7 @@ _ROWS = (
     Suite("markupsafe", "3.0.4", ("tests",), ("markupsafe",)),  # the one of `make test`
     Suite("click", "8.5.1", ("tests",), ("click",)),
     Suite("jinja2", "3.1.6", ("tests",), ("jinja2",), needs=(TRIO,)),
-    Suite("pyyaml", "6.0.3", ("tests",), ("yaml",), remove=("lib",)),
+    Suite("pyyaml", "6.0.3", ("tests",), ("yaml",), remove=("lib", "yaml")),
     Suite(
         *("flask", "3.1.3", ("tests",), ("flask",)),
         needs=("asgiref==3.13.0",),
