@@ -13,7 +13,7 @@
 typedef struct held {
     film_event event; /* a copy: the cursor moves on */
     uint64_t time_ns;
-    size_t tokens_at; /* its values in the lane's */
+    size_t tokens_at; /* its values in the lane's, then its cells and restored */
 } held;
 
 typedef struct lane { /* one thread of one recording */
@@ -103,6 +103,24 @@ drop_oldest(lane *from, size_t count)
     }
 }
 
+/* What the cursor lent with the event lies with the lane. */
+static void
+point_at_kept(const lane *from, held *item)
+{
+    film_event *event = &item->event;
+    const uint8_t *at = from->tokens.data;
+
+    if (at == NULL) {
+        return; /* none of those that are held has any */
+    }
+    at += item->tokens_at;
+    event->tokens = event->tokens_length > 0 ? at : NULL;
+    at += event->tokens_length;
+    event->cells = event->cells_length > 0 ? at : NULL;
+    at += event->cells_length;
+    event->restored = event->restored_length > 0 ? at : NULL;
+}
+
 /* Gives the oldest held events that are certain at `now_ns`. */
 static void
 release(const film_duration_filter *filter, lane *from, uint64_t now_ns,
@@ -118,9 +136,7 @@ release(const film_duration_filter *filter, lane *from, uint64_t now_ns,
             now_ns - oldest->time_ns < filter->at_least_ns) {
             break;
         }
-        if (oldest->event.tokens_length > 0) {
-            oldest->event.tokens = from->tokens.data + oldest->tokens_at;
-        }
+        point_at_kept(from, oldest);
         take(context, &merged);
         given++;
     }
@@ -145,6 +161,9 @@ hold(lane *to, const film_merged *merged, film_error *error)
     to->items[to->count].tokens_at = to->tokens.length;
     film_buffer_append(&to->tokens, merged->event->tokens,
                        merged->event->tokens_length);
+    film_buffer_append(&to->tokens, merged->event->cells, merged->event->cells_length);
+    film_buffer_append(&to->tokens, merged->event->restored,
+                       merged->event->restored_length);
     if (to->tokens.failed) {
         return film_fail(error, FILM_NO_MEMORY, "not enough memory");
     }

@@ -153,3 +153,32 @@ def test_a_function_by_itself_is_shown_as_in_the_whole(film):
     for name in ("*run", "*work", "*numbers", "*add"):
         left = iter(whole)
         assert all(line in left for line in log_of(film, "--function", name))
+
+
+def test_calls_that_last_show_what_functions_share_as_in_the_whole(runner):
+    """Calls are held until they have lasted long enough, and their cells with them."""
+    film = runner.record(
+        """
+        def outer(number):
+            total = {"n": number}
+            rows = [number]
+            def add(n):
+                sum(range(5000))
+                total["n"] = n
+                rows.append(n)
+                return n
+            def again(n):
+                return add(n) + add(n + 1)
+            return again(number)
+
+        for number in range(300):
+            outer(number)
+        """,
+        options=["--level", "values"],
+    ).film
+    whole = log_of(film)
+    lasting = log_of(film, "--min-duration", "20us")
+    written = [line for line in lasting if re.search(r" (upd|apd) ", line)]
+    assert len(written) > 1000
+    left = iter(whole)
+    assert all(line in left for line in written)
