@@ -124,29 +124,76 @@ lies_between(uint8_t kind)
            kind == FILM_KIND_TASK;
 }
 
-/* Something threw the exception into this frame. It passes by if it was on its way
- * before: the last exception that was told is this one, nobody has handled it, and the
- * caller of the frame it left has not gone on. */
-static bool
-was_on_its_way(way_back *way, told thrown)
+static uint32_t
+line_at(film_timeline *timeline, const film_scene *scene, uint32_t index)
 {
-    uint32_t shallowest = UINT32_MAX;
+    const film_scene_event *event = &scene->events[index];
+
+    return event->node == 0
+               ? 0
+               : film_reader_line(timeline->reader, scene->nodes[event->node - 1].code,
+                                  event->offset);
+}
+
+/* What lies between a throw and the exception that was told before it. */
+typedef struct between {
+    uint32_t shallowest; /* depth */
+    uint32_t line;       /* all of it is on; 0: nothing */
+    bool elsewhere;      /* it is not on one line */
+} between;
+
+static void
+pass_over(way_back *way, between *seen)
+{
+    uint8_t kind = way->scene->events[way->index].kind;
+    uint32_t depth = depth_at(way->scene, way->index);
+    uint32_t line;
+
+    if (kind == FILM_KIND_TASK) {
+        return;
+    }
+    seen->shallowest = depth < seen->shallowest ? depth : seen->shallowest;
+    if (kind == FILM_KIND_LINE) {
+        line = line_at(way->timeline, way->scene, way->index);
+        seen->elsewhere = seen->elsewhere || (seen->line != 0 && seen->line != line);
+        seen->line = line;
+    }
+    else if (!lies_between(kind)) {
+        seen->elsewhere = true;
+    }
+}
+
+/* Something threw the exception into a frame `depth` deep. It passes by if it was on
+ * its way before: the last exception that was told is this one, and the caller of the
+ * frame it left has not gone on, nor anybody handled it; but for the line of a with
+ * statement, which hands it to the context manager. */
+static bool
+was_on_its_way(way_back *way, told thrown, uint32_t depth)
+{
+    between seen = {.shallowest = UINT32_MAX};
 
     while (go_back(way)) {
         const film_scene *scene = way->scene;
         uint8_t kind = scene->events[way->index].kind;
-        uint32_t depth = depth_at(scene, way->index);
+        uint32_t line;
         if (kind == FILM_KIND_NONE || kind == FILM_KIND_LOST) {
             return false;
         }
         if (!tells_exception(kind)) {
-            shallowest =
-                depth < shallowest && kind != FILM_KIND_TASK ? depth : shallowest;
+            pass_over(way, &seen);
             continue;
         }
-        return is_same(way->timeline, told_at(scene, way->index), thrown) &&
-               (kind == FILM_KIND_RAISE ||
-                (kind == FILM_KIND_UNWIND && depth <= shallowest));
+        if (!is_same(way->timeline, told_at(scene, way->index), thrown)) {
+            return false;
+        }
+        if (kind != FILM_KIND_HANDLED) {
+            return kind == FILM_KIND_RAISE ||
+                   (kind == FILM_KIND_UNWIND &&
+                    depth_at(scene, way->index) <= seen.shallowest);
+        }
+        line = line_at(way->timeline, scene, way->index);
+        return line != 0 && line == seen.line && !seen.elsewhere &&
+               depth_at(scene, way->index) + 1 == depth;
     }
     return false;
 }
@@ -176,7 +223,7 @@ film_raise_passes(film_timeline *timeline, const film_scene *scene, uint32_t ind
     if (way.scene->events[way.index].kind == FILM_KIND_THROW) {
         uint32_t node = way.scene->events[way.index].node;
         return node != 0 && way.scene->nodes[node - 1].serial == frame &&
-               was_on_its_way(&way, raised);
+               was_on_its_way(&way, raised, depth_at(scene, index));
     }
     return way.scene->events[way.index].kind == FILM_KIND_UNWIND;
 }
@@ -346,8 +393,8 @@ end_of_frame(film_timeline *timeline, film_moment *moment, told of,
     film_status status;
 
     *by = false;
-    status = film_timeline_move(timeline, *moment, FILM_MOVE_RETURN, &options, &stop,
-                                error);
+    status =
+        film_timeline_move(timeline, *moment, FILM_MOVE_RETURN, &options, &stop, error);
     /* It goes on, and on; or its frame was lost with a damaged part. */
     if (status == FILM_MISUSE ||
         (status == FILM_OK && stop.reason != FILM_STOP_ARRIVED)) {

@@ -77,7 +77,8 @@ put_no_write(film_step *step, const char *name, size_t length)
     film_output_text(&step->out, " was recorded");
     if (memchr(name, ':', length) == NULL && memchr(name, '.', length) == NULL &&
         memchr(name, '[', length) == NULL) {
-        film_output_text(&step->out, " that is this frame's or its module's; FUNCTION:");
+        film_output_text(&step->out,
+                         " that is this frame's or its module's; FUNCTION:");
         film_output_display(&step->out, told);
         film_output_text(&step->out, " is another's");
     }

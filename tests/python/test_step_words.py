@@ -291,7 +291,7 @@ def test_every_form_in_which_times_are_printed_is_taken(counting):
 # --- where exceptions were raised ------------------------------------------------------
 
 RAISING = """\
-import asyncio
+import asyncio, contextlib
 
 
 def deep(n):
@@ -353,6 +353,29 @@ def tried(function, *arguments):
         pass
 
 
+@contextlib.contextmanager
+def managing():
+    try:
+        yield
+    finally:
+        tidied = True
+
+
+def managed():
+    with managing():
+        raise BufferError("body")
+
+
+def throwing():
+    for turn in range(2):
+        receiver = generator()
+        next(receiver)
+        try:
+            receiver.throw(EOFError("each time another"))
+        except EOFError:
+            pass
+
+
 def changing(value):
     numbers.append(value)
     raise ArithmeticError("changing")
@@ -370,6 +393,8 @@ tried(asyncio.run, awaiting())
 tried([].index, 5)
 tried(sorted, [1], key := deep)
 tried(lambda: [changing(n) for n in numbers])
+tried(managed)
+throwing()
 """
 
 
@@ -389,7 +414,10 @@ RAISED = [
     ("raising.py:43", "LookupError: job"),
     ("raising.py:58", "ValueError: 5 is not in list"),
     ("raising.py:58", "TypeError"),
-    ("raising.py:65", "ArithmeticError: changing"),
+    ("raising.py:88", "ArithmeticError: changing"),
+    ("raising.py:73", "BufferError: body"),
+    ("raising.py:26", "EOFError"),  # the program throws a new one each time
+    ("raising.py:26", "EOFError"),
 ]
 
 
@@ -404,11 +432,11 @@ def raises_of(answers: Answers) -> list[tuple[str | None, str]]:
 
 def test_raise_goes_to_where_it_was_raised(raising):
     wanted = [(place, name.split(":")[0]) for place, name in RAISED]
-    found = raises_of(step(raising, *["raise"] * 16))
+    found = raises_of(step(raising, *["raise"] * 22))
     # What ends loops and generators differs between Pythons.
     found = [one for one in found if one[1] not in ("StopIteration", "GeneratorExit")]
     assert found == wanted
-    back = raises_of(step(raising, "end", *["rraise"] * 16))
+    back = raises_of(step(raising, "end", *["rraise"] * 22))
     back = [one for one in back if one[1] not in ("StopIteration", "GeneratorExit")]
     assert back == wanted[::-1]
 
@@ -424,7 +452,7 @@ def test_any_goes_to_where_it_passes_by(raising):
 
 
 def test_a_breakpoint_on_raise_stops_where_raise_goes(raising):
-    stops = step(raising, "b raise", *["c"] * 16).paragraphs[1:]
+    stops = step(raising, "b raise", *["c"] * 22).paragraphs[1:]
     found = raises_of(Answers(0, "\n\n".join(stops), ""))
     found = [one for one in found if one[1] not in ("StopIteration", "GeneratorExit")]
     assert found == [(place, name.split(":")[0]) for place, name in RAISED]
