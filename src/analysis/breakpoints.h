@@ -71,8 +71,8 @@ film_breakpoints_tally(film_breakpoints *breakpoints, size_t index);
 /* Looks from the recording's start for the first hit, log points included, within the
  * budget: film_breakpoints_tally then says what was met. AT_END: all was looked at. */
 FILM_NODISCARD film_status
-film_breakpoints_try(film_breakpoints *breakpoints, const film_budget *budget,
-                     film_stop *out, film_error *error);
+film_breakpoints_try(film_breakpoints *set, const film_budget *budget, film_stop *out,
+                     film_error *error);
 
 /* Takes what a log point says. The text is borrowed. */
 typedef void (*film_log_point)(void *context, size_t breakpoint, film_moment moment,

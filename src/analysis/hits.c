@@ -29,7 +29,7 @@ film_status
 film_point_holds(film_breakpoints *set, film_point *point, film_moment moment,
                  size_t index, film_tally *tally, bool *holds, film_error *error)
 {
-    film_evaluated value;
+    film_evaluated value = {.outcome = FILM_EVAL_UNKNOWN};
 
     *holds = true;
     if (point->condition != NULL) {

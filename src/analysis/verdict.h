@@ -28,14 +28,13 @@ film_verdict_name(film_verdict verdict);
 /* What is to be said of a breakpoint that was looked for with this outcome and did not
  * stop. */
 film_verdict
-film_breakpoints_verdict(const film_breakpoints *breakpoints, size_t index,
+film_breakpoints_verdict(const film_breakpoints *set, size_t index,
                          const film_tally *tally);
 
 /* The same as one sentence. `whole`: all of the recording was looked at. */
 void
-film_verdict_tell(const film_breakpoints *breakpoints, size_t index,
-                  film_verdict verdict, const film_tally *tally, bool whole,
-                  char text[FILM_VERDICT_TEXT]);
+film_verdict_tell(const film_breakpoints *set, size_t index, film_verdict verdict,
+                  const film_tally *tally, bool whole, char text[FILM_VERDICT_TEXT]);
 
 /* "it ran 7 times, and the condition was never true": of conditions that are looked at
  * anywhere. `what`: "it ran", "it was looked at". */
