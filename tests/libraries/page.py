@@ -96,7 +96,11 @@ def table(folder: pathlib.Path) -> list[str]:
                     notes.append(
                         f"* {suite.name} on {version}, {MODES[mode]}: `{name}`, {how}: {why}"
                     )
-    return [*lines, "", *(notes or ["But for the unsteady, no test ended otherwise than bare."])]
+    return [
+        *lines,
+        "",
+        *(notes or ["But for the unsteady, no test ended otherwise than bare."]),
+    ]
 
 
 def write(page: pathlib.Path, folder: pathlib.Path) -> None:
