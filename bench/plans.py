@@ -1,4 +1,4 @@
-"""What plans take: bytes of a function of 22 lines, and time for each code unit of long code.
+"""What plans take: bytes of a function of 22 lines, time a code unit of long code.
 
     .venvs/3.12/bin/python bench/plans.py
 
@@ -28,7 +28,7 @@ def only_function(source: str) -> CodeType:
 
 
 def short_function(number: int) -> CodeType:
-    """A function of 22 lines, as programs have them: attributes, calls, a loop, branches."""
+    """22 lines as programs have them: attributes, calls, a loop, branches."""
     return only_function(f"""
 def f(self, items, limit=10):
     total = {number}
@@ -158,8 +158,8 @@ def main() -> None:
         ]
         size = _recorder._plan_bytes(long) / units_of(long)
         print(
-            f"{name}: {units_of(short)} units {each[0]:.0f} ns each, {units_of(long)} units "
-            f"{each[1]:.0f} ns each; {size:.1f} bytes a unit"
+            f"{name}: {units_of(short)} units {each[0]:.0f} ns each, "
+            f"{units_of(long)} units {each[1]:.0f} ns each; {size:.1f} bytes a unit"
         )
 
 
