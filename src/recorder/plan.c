@@ -286,7 +286,7 @@ find_calm(film_plan *plan)
             stops[stop].calm = is_calm(plan, region, &stops[stop]);
         }
     }
-    plan->opens_calmly = plan->opening != FILM_PLAN_NO_PLACE &&
+    plan->opens_calmly = plan->opening != FILM_PLAN_NO_PLACE && plan->entry != NULL &&
                          plan->entry->stop_place == plan->opening &&
                          film_region_stops(plan->entry)->calm &&
                          plan->entry->stop_writes == 0 && plan->entry->touch_count == 0;
