@@ -47,6 +47,9 @@ after_fork_in_child(void)
     if (film_the_session.writer != NULL) {
         film_the_session.forked = true;
         film_the_session.token = FILM_TOKEN_OFF;
+        /* What is known of code is of the parent's file: a hook that looks it up before
+         * it finds out that this is a child must not go on with it. */
+        film_the_session.generation = ++film_the_session.counter;
     }
 }
 

@@ -1,6 +1,6 @@
 /* plan_regions.c: see plan_draft.h: a region that was walked, laid out as the plan
- * keeps it, with the lists of writes that lead to its exits. SPDX-License-Identifier:
- * Apache-2.0 */
+ * keeps it, with the lists of writes that lead to its exits.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/plan_draft.h"
 
 #include <stddef.h>

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from conftest import call_names
+
 
 def check(runner, text, *args, **how):
     """Runs a program that asserts for itself."""
@@ -222,6 +224,34 @@ def test_forked_inside_the_block(runner, dump):
     for film in films:
         calls = [e["function"] for e in dump(film) if e["kind"] == "call"]
         assert calls == ["__main__.f"]
+
+
+def test_a_child_knows_nothing_of_its_parents_plans(runner, dump):
+    """The frame that forks is the one that goes on: its plan is made anew for the
+    child's file. Memory that is freed is overwritten, so that a use of it shows."""
+    check(
+        runner,
+        """
+        import filmstrip, os
+        def f(): pass
+        with filmstrip.record("run.film"):
+            pid = os.fork()
+            x = [pid != 0]
+            f()
+            x.append(1)
+            y = x
+        if pid:
+            assert os.waitpid(pid, 0)[1] == 0
+        """,
+        env={"MALLOC_PERTURB_": "165"},
+    )
+    films = sorted(runner.folder.glob("*.film"))
+    assert len(films) == 2
+    for film in films:
+        events = dump(film)
+        assert call_names(events) == ["f"]
+        written = [e["name"] for e in events if e["kind"] == "set"]
+        assert [name for name in written if name in "xy"] == ["x", "y"]
 
 
 def test_how_much_of_a_value_is_kept(runner, dump):

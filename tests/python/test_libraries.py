@@ -92,7 +92,7 @@ def test_the_page_tells_what_was_measured(tmp_path):
     (results / "bare.json").write_text(json.dumps({**mark, **soak.measured(bare)}))
     (results / "all.json").write_text(json.dumps({**mark, **told}))
     (results / "target.json").write_text(json.dumps({**told, "mark": {"suite": ""}}))
-    text = tmp_path / "page.md"
+    text = tmp_path / "page.txt"
     text.write_text(f"before\n{page.BEGIN}\nold\n{page.END}\nafter\n")
     for _ in range(2):  # written over, not written twice
         page.write(text, tmp_path)
