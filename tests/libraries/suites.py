@@ -140,6 +140,10 @@ _ROWS = (
             *("ephemeral-port-reserve==1.1.4", "pytest-xprocess==1.0.2"),
             *("cryptography==50.0.2", "watchdog==7.1.0"),
         ),
+        left_out={
+            "tests/test_serving.py::test_reloader_sys_path[watchdog]": "waits for ever, "
+            "bare too, where no event of the file system comes"
+        },
     ),
     Suite(
         *("black", "26.10.1", ("tests",), ("black",)),

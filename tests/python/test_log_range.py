@@ -151,7 +151,9 @@ def test_a_thread_by_itself_is_shown_as_in_the_whole(film):
 def test_a_function_by_itself_is_shown_as_in_the_whole(film):
     whole = log_of(film)
     names = {"run", "work", "numbers", "add"}
-    names &= set(re.findall(r" run \w+\.(?:\w+\.|<locals>\.)*(\w+)\(", "\n".join(whole)))
+    names &= set(
+        re.findall(r" run \w+\.(?:\w+\.|<locals>\.)*(\w+)\(", "\n".join(whole))
+    )
     assert names
     for name in names:
         left = iter(whole)
