@@ -14,7 +14,8 @@
  * The next chunks are copied behind the filler, a second filler behind them;
  * moved_until lets both count, but the first filler still passes over them: then it is
  * cut to its header. The two may not meet the chunks being moved, so as many are moved
- * at once as were left out before. SPDX-License-Identifier: Apache-2.0 */
+ * at once as were left out before.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "base/alloc.h"
