@@ -78,19 +78,6 @@ take_out(pairs *all, size_t at)
     all->count--;
 }
 
-static film_datum
-take_datum(film_input *input)
-{
-    film_datum datum = {.length = 0};
-    const uint8_t *from = input->at;
-
-    film_tokens_skip(input, 1);
-    if (!input->failed) {
-        film_datum_set(&datum, from, (size_t)(input->at - from));
-    }
-    return datum;
-}
-
 static bool
 take_record(const film_value_record *record, pairs *all)
 {
@@ -102,7 +89,7 @@ take_record(const film_value_record *record, pairs *all)
             one.name = film_input_varint32(&input);
         }
         else if (record->form == FILM_OBJECT_MAPPING) {
-            one.key = take_datum(&input);
+            one.key = film_datum_take(&input);
         }
         if (record->form == FILM_OBJECT_BYTES) {
             one.value.length =
@@ -110,7 +97,7 @@ take_record(const film_value_record *record, pairs *all)
                           one.value.bytes);
         }
         else {
-            one.value = take_datum(&input);
+            one.value = film_datum_take(&input);
         }
         if (!input.failed && !insert(all, all->count, &one)) {
             return false;

@@ -87,19 +87,6 @@ write_of_scene(const gathering *at, const film_scene *scene, uint32_t index)
     return write;
 }
 
-static film_datum
-next_datum(film_input *input)
-{
-    film_datum datum = {.length = 0};
-    const uint8_t *from = input->at;
-
-    film_tokens_skip(input, 1);
-    if (!input->failed) {
-        film_datum_set(&datum, from, (size_t)(input->at - from));
-    }
-    return datum;
-}
-
 static film_object_write
 write_of_list(const gathering *at, const film_writes_list *list,
               const film_block_write *told)
@@ -113,10 +100,10 @@ write_of_list(const gathering *at, const film_writes_list *list,
         .deleted = told->deleted};
 
     if (!at->attributes) {
-        write.key = next_datum(&input);
+        write.key = film_datum_take(&input);
     }
     if (!write.deleted) {
-        write.value = next_datum(&input);
+        write.value = film_datum_take(&input);
     }
     return write;
 }

@@ -91,6 +91,17 @@ film_recordings_threads(const film_recordings *set)
     return threads;
 }
 
+bool
+film_recordings_have_values(const film_recordings *set)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        if (film_reader_info(set->items[i].reader)->level >= 2) {
+            return true;
+        }
+    }
+    return false;
+}
+
 uint64_t
 film_recordings_end_ns(const film_recordings *set)
 {

@@ -39,6 +39,10 @@ film_recordings_events(const film_recordings *set);
 size_t
 film_recordings_threads(const film_recordings *set);
 
+/* Whether one of them was recorded at level values. */
+bool
+film_recordings_have_values(const film_recordings *set);
+
 /* When the last of them ended, on the common line. */
 uint64_t
 film_recordings_end_ns(const film_recordings *set);

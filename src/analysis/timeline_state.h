@@ -249,6 +249,20 @@ film_datum_set(film_datum *datum, const uint8_t *bytes, size_t length)
     }
 }
 
+/* The next token; empty where there is none. */
+static inline film_datum
+film_datum_take(film_input *input)
+{
+    film_datum datum = {.length = 0};
+    const uint8_t *from = input->at;
+
+    film_tokens_skip(input, 1);
+    if (!input->failed) {
+        film_datum_set(&datum, from, (size_t)(input->at - from));
+    }
+    return datum;
+}
+
 static inline film_token
 film_datum_token(const film_datum *datum)
 {

@@ -170,17 +170,6 @@ write_lines(log_walk *walk, const log_options *wanted, const film_merge_range *w
     return status;
 }
 
-static bool
-has_values(const film_recordings *set)
-{
-    for (size_t i = 0; i < set->count; i++) {
-        if (film_reader_info(set->items[i].reader)->level >= 2) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* What to show. */
 static film_merge_range
 range_of(const log_options *wanted, uint64_t end_ns)
@@ -247,7 +236,7 @@ write_log(film_reading *reading, const log_options *wanted, bool *nothing)
         status = film_log_text_new(&reading->set, coloured, &walk.text, error);
     }
     if (status == FILM_OK && (walk.text != NULL || wanted->variables.count > 0) &&
-        has_values(&reading->set)) {
+        film_recordings_have_values(&reading->set)) {
         status = follow_values(&walk, &walked);
     }
     if (status == FILM_OK && walk.text != NULL) {

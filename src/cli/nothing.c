@@ -50,17 +50,6 @@ unknown_function(const film_reading *reading, const film_selection *selection)
     return NULL;
 }
 
-static bool
-has_values(const film_recordings *set)
-{
-    for (size_t i = 0; i < set->count; i++) {
-        if (film_reader_info(set->items[i].reader)->level >= 2) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool
 film_nothing_of_selection(const film_reading *reading, const film_selection *selection,
                           uint64_t thread)
@@ -80,7 +69,8 @@ film_nothing_of_selection(const film_reading *reading, const film_selection *sel
         film_command_fail(command, "no function of the %s matches '%s'", name,
                           function);
     }
-    else if (selection->variable_count > 0 && !has_values(&reading->set)) {
+    else if (selection->variable_count > 0 &&
+             !film_recordings_have_values(&reading->set)) {
         film_command_fail(command, "the %s has no values: record with --level values",
                           name);
     }
