@@ -250,7 +250,7 @@ bench: have-python ## measures against the bare program and against peers
 	    $(TOOLS)/python tools/readme_bench.py; \
 	else echo "bench/run.py is not there yet"; exit 1; fi
 	@.venvs/$(LAST)/bin/python bench/timeline.py
-	@.venvs/$(LAST)/bin/python bench/shapes.py || true # says which bar is missed
+	@.venvs/$(LAST)/bin/python bench/shapes.py
 
 # --- editors ----------------------------------------------------------------------
 

@@ -47,6 +47,13 @@ typedef enum film_set_form {
     FILM_SET_ITEM_VIA = 6       /* as ITEM; a __setitem__ of Python code took it */
 } film_set_form;
 
+/* What the store of an item did to the number of items its owner has. */
+typedef enum film_item_effect {
+    FILM_ITEM_UNSAID = 0,   /* not known; deletes */
+    FILM_ITEM_REPLACED = 1, /* one with this key was there */
+    FILM_ITEM_ADDED = 2
+} film_item_effect;
+
 /* The values that may go with an event (film_event_value_index). */
 typedef enum film_value_role {
     FILM_ROLE_VALUE, /* set, change, return, yield, resume */
@@ -80,7 +87,8 @@ typedef struct film_event {
     const uint8_t *tokens;
     uint32_t tokens_length;
     uint32_t token_count;
-    uint32_t slot; /* set, delete of a local: its place in the code's locals */
+    uint32_t slot; /* set, delete of a local: its place in the code's locals; set of an
+                      item: film_item_effect */
     uint32_t name; /* set, delete of anything else but an item: a string id */
     /* call, resume, throw: which cells its frame shares with others (format/cells.h);
      * borrowed until the cursor moves. */

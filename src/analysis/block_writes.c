@@ -51,14 +51,11 @@ make_room(film_writes_lists *lists)
 static uint64_t
 serial_of(film_reader *reader, const film_token *owner)
 {
-    film_object_head head;
-
     if (owner->kind == FILM_TOKEN_CYCLE) {
         return owner->value;
     }
-    return (owner->kind == FILM_TOKEN_VALUE || owner->kind == FILM_TOKEN_OBJECT) &&
-                   film_object_head_of(reader, owner->value, &head)
-               ? head.serial
+    return owner->kind == FILM_TOKEN_VALUE || owner->kind == FILM_TOKEN_OBJECT
+               ? film_reader_serial(reader, owner->value)
                : 0;
 }
 
@@ -67,7 +64,7 @@ typedef struct told_write {
     uint64_t number, time_ns;
     const uint8_t *tokens;
     size_t length;
-    uint32_t name;
+    uint32_t about; /* the number of its head */
     uint8_t form;
     bool deleted;
 } told_write;
@@ -99,7 +96,8 @@ add_write(film_writes_list *list, film_reader *reader, const told_write *told)
         .serial = serial,
         .time_ns = told->time_ns,
         .index = (uint32_t)(told->number - (list->block << FILM_CHUNK_SHIFT)),
-        .name = told->form == FILM_SET_ATTRIBUTE ? told->name : 0,
+        .name = told->form == FILM_SET_ATTRIBUTE ? told->about : 0,
+        .effect = told->form == FILM_SET_ITEM ? (uint8_t)told->about : 0,
         .tokens = (uint32_t)list->tokens.length,
         .length = (uint16_t)film_input_left(&input),
         .deleted = told->deleted};
@@ -124,7 +122,8 @@ read_events(film_reader *reader, film_writes_list *list, film_error *error)
                            .time_ns = event->time_ns,
                            .tokens = event->tokens,
                            .length = event->tokens_length,
-                           .name = event->name,
+                           .about = film_set_is_named(event->form) ? event->name
+                                                                   : event->slot,
                            .form = event->form,
                            .deleted = event->kind == FILM_KIND_DELETE};
 
@@ -159,7 +158,7 @@ take_row(film_writes_list *list, film_reader *reader, const film_row *row,
         told->length = film_input_left(&body);
     }
     told->form = head & 7;
-    told->name = (uint32_t)(head >> 3);
+    told->about = (uint32_t)(head >> FILM_SET_SHIFT);
     return add_write(list, reader, told);
 }
 

@@ -21,6 +21,7 @@ typedef struct film_block_write {
     uint32_t name;    /* of the attribute; 0: an item */
     uint32_t tokens;  /* in the list's bytes: key (items), value (unless deleted) */
     uint16_t length;  /* of the tokens */
+    uint8_t effect;   /* film_item_effect */
     bool deleted;
 } film_block_write;
 

@@ -253,8 +253,10 @@ apply_key(film_timeline *timeline, pairs *all, const film_object_write *write,
     else if (at < all->count) {
         all->items[at].value = write->value;
     }
-    else if (write->deleted || cut) {
-        return cut; /* it is among those that are not told */
+    else if (write->deleted || cut) { /* among those that are not told */
+        record->length +=
+            write->deleted ? -(record->length > 0) : write->effect == FILM_ITEM_ADDED;
+        return cut && (write->deleted || write->effect != FILM_ITEM_UNSAID);
     }
     else if (insert(all, at, &one)) {
         record->length++;

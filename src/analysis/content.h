@@ -46,6 +46,7 @@ typedef struct film_object_write {
     film_datum key;   /* items */
     film_datum value; /* length 0: deleted */
     uint32_t name;    /* attributes: string id; 0: an item */
+    uint8_t effect;   /* film_item_effect */
     bool deleted;
 } film_object_write;
 

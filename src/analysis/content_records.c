@@ -9,52 +9,6 @@
 #include "format/window.h"
 #include "reader/reader_state.h"
 
-/* The serials of a chunk's records, by their place; from a small cache. */
-static film_status
-serials_of(film_timeline *timeline, size_t place, film_value_serials **out,
-           film_error *error)
-{
-    film_reader *reader = timeline->reader;
-    const film_chunk_info *chunk = &reader->directory.chunks[reader->values[place]];
-    film_value_serials *oldest = &timeline->value_serials[0];
-
-    for (size_t i = 0; i < FILM_TIMELINE_VALUES; i++) {
-        film_value_serials *known = &timeline->value_serials[i];
-        if (known->serials != NULL && known->first == chunk->first) {
-            known->used = ++timeline->clock;
-            *out = known;
-            return FILM_OK;
-        }
-        if (known->used < oldest->used) {
-            oldest = known;
-        }
-    }
-    film_free(oldest->serials);
-    memset(oldest, 0, sizeof(*oldest));
-    oldest->serials = film_alloc_array(chunk->count, sizeof(*oldest->serials));
-    if (oldest->serials == NULL) {
-        return film_fail(error, FILM_NO_MEMORY, "memory ran out");
-    }
-    oldest->first = chunk->first;
-    oldest->count = chunk->count;
-    oldest->used = ++timeline->clock;
-    for (uint32_t i = 0; i < chunk->count; i++) {
-        film_value_record record;
-        film_status status =
-            film_reader_record(reader, chunk->first + i, &record, NULL);
-        if (status == FILM_NO_MEMORY) {
-            film_free(oldest->serials);
-            memset(oldest, 0, sizeof(*oldest));
-            return film_fail(error, status, "memory ran out");
-        }
-        if (status == FILM_OK && record.form != 0) {
-            oldest->serials[i] = record.serial;
-        }
-    }
-    *out = oldest;
-    return FILM_OK;
-}
-
 /* The chunk's SERIALS, read once. */
 static film_status
 load_ranges(film_timeline *timeline, film_error *error)
@@ -161,16 +115,16 @@ newest_in_chunk(film_timeline *timeline, uint64_t serial, uint64_t least,
 {
     film_reader *reader = timeline->reader;
     const film_chunk_info *chunk = &reader->directory.chunks[reader->values[place]];
-    film_value_serials *of = NULL;
+    const uint64_t *serials;
 
     if (!may_hold(timeline, place, serial)) {
         return FILM_END;
     }
-    FILM_TRY(serials_of(timeline, place, &of, error));
-    for (size_t i = bound - chunk->first < of->count ? (size_t)(bound - chunk->first)
-                                                     : of->count;
+    FILM_TRY(film_reader_serials(reader, place, &serials, error));
+    for (size_t i = bound - chunk->first < chunk->count ? (size_t)(bound - chunk->first)
+                                                        : chunk->count;
          i > 0 && chunk->first + i > least; i--) {
-        if (of->serials[i - 1] == serial) {
+        if (serials[i - 1] == serial) {
             *id = chunk->first + i - 1;
             return FILM_OK;
         }

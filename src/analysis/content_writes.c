@@ -80,6 +80,7 @@ write_of_scene(const gathering *at, const film_scene *scene, uint32_t index)
     }
     else {
         write.key = film_scene_token(scene, index, 1);
+        write.effect = (uint8_t)event->number;
     }
     if (!write.deleted) {
         write.value = film_scene_token(scene, index, at->attributes ? 1 : 2);
@@ -97,6 +98,7 @@ write_of_list(const gathering *at, const film_writes_list *list,
                                  (list->block << FILM_CHUNK_SHIFT) + told->index),
         .time_ns = told->time_ns,
         .name = told->name,
+        .effect = told->effect,
         .deleted = told->deleted};
 
     if (!at->attributes) {

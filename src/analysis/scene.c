@@ -127,7 +127,7 @@ film_scene_event_of(const film_scene *scene, uint32_t index, film_event *event)
     event->tokens_length = kept->tokens_length;
     event->token_count = kept->token_count;
     if (kept->kind == FILM_KIND_SET || kept->kind == FILM_KIND_DELETE) {
-        *(kept->form == FILM_SET_LOCAL ? &event->slot : &event->name) = kept->number;
+        *(film_set_is_named(kept->form) ? &event->name : &event->slot) = kept->number;
     }
     if (extra != NULL) {
         event->count = extra->count;

@@ -356,7 +356,7 @@ keep(builder *build, const film_cursor *cursor, const film_event *from)
     event->kind = from->kind;
     event->form = from->form;
     event->offset = from->offset;
-    event->number = from->form == FILM_SET_LOCAL ? from->slot : from->name;
+    event->number = film_set_is_named(from->form) ? from->name : from->slot;
     event->node = build->top;
     event->tokens = (uint32_t)scene->tokens.length;
     if (from->tokens_length <= UINT16_MAX && from->token_count <= UINT16_MAX) {

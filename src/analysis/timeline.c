@@ -61,10 +61,6 @@ forget_values(film_timeline *timeline)
     memset(timeline->hit_counts, 0, sizeof(timeline->hit_counts));
     memset(timeline->write_memos, 0, sizeof(timeline->write_memos));
     memset(timeline->record_memos, 0, sizeof(timeline->record_memos));
-    for (size_t i = 0; i < FILM_TIMELINE_VALUES; i++) {
-        film_free(timeline->value_serials[i].serials);
-    }
-    memset(timeline->value_serials, 0, sizeof(timeline->value_serials));
     film_free(timeline->value_ranges);
     timeline->value_ranges = NULL;
     timeline->value_range_count = 0;

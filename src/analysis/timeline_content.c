@@ -11,16 +11,13 @@ uint64_t
 film_timeline_serial(film_timeline *timeline, const film_datum *value)
 {
     film_token token = film_datum_token(value);
-    film_object_head head;
 
     if (token.kind == FILM_TOKEN_CYCLE) {
         return token.value;
     }
-    if ((token.kind == FILM_TOKEN_VALUE || token.kind == FILM_TOKEN_OBJECT) &&
-        film_object_head_of(timeline->reader, token.value, &head)) {
-        return head.serial;
-    }
-    return 0;
+    return token.kind == FILM_TOKEN_VALUE || token.kind == FILM_TOKEN_OBJECT
+               ? film_reader_serial(timeline->reader, token.value)
+               : 0;
 }
 
 /* The record that a token refers to; for an object known by its serial alone the newest

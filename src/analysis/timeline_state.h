@@ -48,16 +48,6 @@ typedef struct film_global_name {
     uint32_t code, name;
 } film_global_name;
 
-/* Serials of the records of a chunk of values. */
-#define FILM_TIMELINE_VALUES 24u
-
-typedef struct film_value_serials {
-    uint64_t first;    /* id */
-    uint64_t *serials; /* owned; 0: no object */
-    size_t count;
-    uint64_t used;
-} film_value_serials;
-
 /* How many hits a breakpoint has up to the end of each block. */
 #define FILM_TIMELINE_COUNTS 8u
 
@@ -122,7 +112,6 @@ struct film_timeline {
     film_moment bound_at;
     bool bound_known;
     uint64_t bound;
-    film_value_serials value_serials[FILM_TIMELINE_VALUES];
     film_hit_counts hit_counts[FILM_TIMELINE_COUNTS];
     film_write_memo write_memos[FILM_TIMELINE_MEMOS];
     film_record_memo record_memos[FILM_TIMELINE_MEMOS];

@@ -404,12 +404,7 @@ describe_write(film_state *state, uint64_t head, film_event *event)
     if (event->form >= FILM_SET_FORMS || number > UINT32_MAX) {
         return FILM_CORRUPT;
     }
-    if (event->form == FILM_SET_LOCAL) {
-        event->slot = (uint32_t)number;
-    }
-    else {
-        event->name = (uint32_t)number;
-    }
+    *(film_set_is_named(event->form) ? &event->name : &event->slot) = (uint32_t)number;
     at_top(state, event);
     return FILM_OK;
 }

@@ -123,10 +123,18 @@ film_tokens_skip(film_input *input, uint32_t count);
 /* What a SET row writes: number << FILM_SET_SHIFT | form (film_set_form), then tokens.
  *   LOCAL            number: slot            tokens: value
  *   ATTRIBUTE, _VIA  number: name string id  tokens: owner, value
- *   ITEM, _VIA       number: 0               tokens: owner, key, value
+ *   ITEM, _VIA       number: film_item_effect tokens: owner, key, value
  *   GLOBAL, CLASS    number: name string id  tokens: value */
 #define FILM_SET_SHIFT 3
 #define FILM_SET_FORMS 7u /* forms from here on are not known */
+
+/* True where the number is a name's; else it is a slot or film_item_effect, which
+ * events have in the same place. */
+static inline bool
+film_set_is_named(uint32_t form)
+{
+    return form != FILM_SET_LOCAL && form != FILM_SET_ITEM && form != FILM_SET_ITEM_VIA;
+}
 
 /* How many tokens follow a SET (a DELETE has no value: one less). */
 static inline uint32_t

@@ -318,6 +318,31 @@ open_columns(const uint8_t *raw, size_t length, film_input *in)
 }
 
 film_status
+film_value_columns_serials(const uint8_t *raw, size_t length, uint64_t *serials,
+                           size_t count)
+{
+    film_input in[FILM_VALUE_COLUMNS];
+    uint64_t serial = 0;
+
+    FILM_TRY(open_columns(raw, length, in));
+    for (size_t i = 0; i < count; i++) {
+        uint8_t flags = film_input_byte(&in[FILM_VALUE_FLAGS]);
+
+        serials[i] = 0;
+        if (flags == FILM_VALUE_ESCAPE) {
+            serials[i] = FILM_SERIAL_ELSEWHERE;
+        }
+        else if ((flags & FILM_VALUE_OBJECT) != 0) {
+            serial +=
+                (uint64_t)film_unzigzag(film_input_varint(&in[FILM_VALUE_SERIAL]));
+            serials[i] = serial;
+        }
+    }
+    return in[FILM_VALUE_FLAGS].failed || in[FILM_VALUE_SERIAL].failed ? FILM_CORRUPT
+                                                                       : FILM_OK;
+}
+
+film_status
 film_value_columns_join(const uint8_t *raw, size_t length, uint64_t first, size_t limit,
                         film_buffer *out)
 {

@@ -59,6 +59,12 @@ film_value_columns_split(film_value_columns *columns, const uint8_t *records,
 void
 film_value_columns_reset(film_value_columns *columns);
 
+/* The serials of the first `count` records; 0: no object. FILM_CORRUPT. */
+#define FILM_SERIAL_ELSEWHERE UINT64_MAX /* the column does not tell */
+FILM_NODISCARD film_status
+film_value_columns_serials(const uint8_t *raw, size_t length, uint64_t *serials,
+                           size_t count);
+
 /* Appends the records to `out`; at most `limit` bytes. FILM_CORRUPT, FILM_NO_MEMORY. */
 FILM_NODISCARD film_status
 film_value_columns_join(const uint8_t *raw, size_t length, uint64_t first, size_t limit,

@@ -80,9 +80,11 @@ struct film_reader {
     uint32_t *values;   /* owned; VALUE chunks in the directory, by first record */
     size_t value_count;
     uint8_t *value_places; /* owned; for each of them: index in value_chunks + 1 */
-    film_value_chunk *value_chunk;   /* borrowed; the one used last, or NULL */
-    size_t value_bytes;              /* of all unpacked ones */
-    uint64_t values_unpacked;        /* counts them, for tests */
+    film_value_chunk *value_chunk; /* borrowed; the one used last, or NULL */
+    size_t value_bytes;            /* of all unpacked ones */
+    uint64_t values_unpacked;      /* counts them, for tests */
+    uint64_t **serials; /* owned; for each of them its records' serials, or NULL */
+    size_t serials_count, serials_bytes;
     film_value_index *value_windows; /* owned; one a window of values, NULL: not made */
     size_t value_window_count;
     uint32_t *sources; /* owned; SOURCE chunks in the directory */
@@ -104,6 +106,24 @@ struct film_reader {
 void
 film_reader_note(film_reader *reader, const film_chunk_info *chunk, size_t number,
                  const char *why);
+
+/* values.c: the place in film_reader.values of the chunk that has this record;
+ * value_count: none has. */
+size_t
+film_reader_value_place(const film_reader *reader, uint64_t id);
+
+/* serials.c: the serials of the records of the chunk at a place of film_reader.values,
+ * one for each; 0: no object. Borrowed until the next call. */
+FILM_NODISCARD film_status
+film_reader_serials(film_reader *reader, size_t place, const uint64_t **out,
+                    film_error *error);
+
+/* The serial of the object that a record is of; 0: none. */
+uint64_t
+film_reader_serial(film_reader *reader, uint64_t id);
+
+void
+film_reader_forget_serials(film_reader *reader);
 
 /* keyframes.c: sets `state` (begun for its thread) to the keyframe of the chunk just
  * loaded. Frames that lie in a damaged chunk become frames without code. */

@@ -49,6 +49,7 @@ film_reader_forget_values(film_reader *reader)
         forget_chunk(reader, &reader->value_chunks[i]);
     }
     forget_windows(reader);
+    film_reader_forget_serials(reader);
     film_free(reader->values);
     film_free(reader->value_places);
     film_free(reader->sources);
@@ -130,6 +131,7 @@ film_reader_list_values(film_reader *reader)
         forget_chunk(reader, &reader->value_chunks[i]);
     }
     forget_windows(reader);
+    film_reader_forget_serials(reader);
     reader->value_chunk = NULL;
     FILM_TRY(list_chunks(&reader->directory, FILM_CHUNK_VALUE, &reader->values,
                          &reader->value_count));
@@ -318,33 +320,41 @@ record_at(const film_value_index *index, const uint8_t *bytes, size_t length,
     return film_record_decode(&at, bytes + length, record);
 }
 
+size_t
+film_reader_value_place(const film_reader *reader, uint64_t id)
+{
+    size_t low = 0, high = reader->value_count;
+    const film_chunk_info *info;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (reader->directory.chunks[reader->values[middle]].first <= id) {
+            low = middle + 1;
+        }
+        else {
+            high = middle;
+        }
+    }
+    if (low == 0) {
+        return reader->value_count;
+    }
+    info = &reader->directory.chunks[reader->values[low - 1]];
+    return id - info->first < info->count ? low - 1 : reader->value_count;
+}
+
 /* FILM_END: no chunk has that record. */
 static film_status
 find_in_chunks(film_reader *reader, uint64_t id, film_record *record, film_error *error)
 {
-    size_t low = 0, high = reader->value_count;
     film_value_chunk *chunk = reader->value_chunk;
 
     if (chunk == NULL || id - chunk->first >= chunk->index.count) {
-        const film_chunk_info *info;
-        while (low < high) {
-            size_t middle = low + (high - low) / 2;
-            if (reader->directory.chunks[reader->values[middle]].first <= id) {
-                low = middle + 1;
-            }
-            else {
-                high = middle;
-            }
-        }
-        if (low == 0) {
-            return FILM_END;
-        }
-        info = &reader->directory.chunks[reader->values[low - 1]];
-        if (id - info->first >= info->count) {
+        size_t place = film_reader_value_place(reader, id);
+        if (place == reader->value_count) {
             return FILM_END;
         }
         reader->value_chunk = NULL;
-        FILM_TRY(value_chunk(reader, low - 1, &chunk, error));
+        FILM_TRY(value_chunk(reader, place, &chunk, error));
         reader->value_chunk = chunk;
     }
     return record_at(&chunk->index, chunk->raw.data, chunk->raw.length,

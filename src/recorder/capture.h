@@ -184,6 +184,20 @@ void
 film_capture_expect(PyObject *owner, film_named *named, PyObject *key, PyObject *value,
                     film_stored *stored);
 
+/* Of an item's store once it has happened: what it did to the owner's length. */
+film_item_effect
+film_capture_item_effect(const film_stored *stored, bool alone);
+
+/* Whether what the owner holds has been told in many pieces, the first of them long ago:
+ * a reader that stands at a late moment puts it together from all of them. */
+bool
+film_capture_is_scattered(const film_stored *stored);
+
+/* Behind film_capture_stored, where the store is `alone`: tells all that the owner holds
+ * anew. Returns the value id + 1; 0: it is not told. */
+uint64_t
+film_capture_again(film_context *context, const film_stored *stored);
+
 /* `alone`: nothing else may have changed the owner since. */
 void
 film_capture_stored(const film_stored *stored, bool alone);

@@ -15,6 +15,11 @@
  *   _capture("kept") -> ({string id: text}, {value id: (type, flags, body)}), since last
  *   _capture("time", what, value, holder, times) -> ns each
  *
+ * Without a recording:
+ *
+ *   _told_anew(bits): containers written in pieces are told anew at the earliest after
+ *       2 ** bits changes, in recordings that begin afterwards; -1: as always
+ *
  * A holder is None or (kind, slot or owner, name, in_flight).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/capture_debug.h"
@@ -24,6 +29,7 @@
 #include "base/clock.h"
 #include "recorder/capture.h"
 #include "recorder/capture_keep.h"
+#include "recorder/objects.h"
 
 const film_keep_listener *film_the_keep_listener;
 
@@ -333,6 +339,19 @@ debug_time(film_context *context, PyObject *args)
     }
     return PyFloat_FromDouble((double)(film_clock_monotonic_ns() - begin) /
                               (double)times);
+}
+
+PyObject *
+film_capture_debug_period(PyObject *Py_UNUSED(module), PyObject *bits)
+{
+    long given = PyLong_AsLong(bits);
+
+    if (given == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    film_the_period_shift =
+        given >= 0 && given < 64 ? (uint32_t)given : FILM_PERIOD_SHIFT;
+    Py_RETURN_NONE;
 }
 
 PyObject *

@@ -9,4 +9,8 @@
 PyObject *
 film_capture_debug(PyObject *module, PyObject *args);
 
+/* METH_O: _told_anew(bits). */
+PyObject *
+film_capture_debug_period(PyObject *module, PyObject *bits);
+
 #endif

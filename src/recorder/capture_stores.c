@@ -10,6 +10,13 @@
 #include "recorder/objects.h"
 #include "recorder/snapshot.h"
 
+/* A container is told anew, in one piece, after so many stores, and one more for so
+ * many items: that costs each store little. */
+#define PIECES_LEAST 3
+#define ITEMS_A_PIECE 4
+
+uint32_t film_the_period_shift = FILM_PERIOD_SHIFT;
+
 /* An attribute that an instance with words has already; false: it is another store. */
 static bool
 expect_word(PyObject *owner, film_named *named, PyObject *value, film_stored *stored)
@@ -75,6 +82,64 @@ film_capture_expect(PyObject *owner, film_named *named, PyObject *key, PyObject 
         stored->items = items.delta;
     }
     stored->deep = stored->known && effect.deep && !object->flat;
+}
+
+film_item_effect
+film_capture_item_effect(const film_stored *stored, bool alone)
+{
+    film_object *object;
+    PyObject *owner;
+
+    if (stored->known && !stored->partly) {
+        return stored->growth > 0 ? FILM_ITEM_ADDED : FILM_ITEM_REPLACED;
+    }
+    if (!stored->partly || !alone ||
+        (owner = film_capture_living(stored->address, stored->serial)) == NULL ||
+        (object = film_objects_find(owner))->length < 0) {
+        return FILM_ITEM_UNSAID;
+    }
+    return film_content_length(owner,
+                               (film_content)film_type_of(Py_TYPE(owner))->content) >
+                   object->length
+               ? FILM_ITEM_ADDED
+               : FILM_ITEM_REPLACED;
+}
+
+bool
+film_capture_is_scattered(const film_stored *stored)
+{
+    const film_object *object;
+
+    if (!stored->known || stored->partly || stored->quick != 0 || !stored->flat ||
+        (object = film_objects_find(stored->address)) == NULL ||
+        object->serial != stored->serial) {
+        return false;
+    }
+    return object->compared && object->flat && !object->partly && !object->unsure &&
+           !object->wordless && object->told_in != film_told_period() &&
+           object->length < film_the_shown_items &&
+           object->pieces >= PIECES_LEAST + object->length / ITEMS_A_PIECE;
+}
+
+uint64_t
+film_capture_again(film_context *context, const film_stored *stored)
+{
+    PyObject *owner = film_capture_living(stored->address, stored->serial);
+    film_fingerprint now;
+    film_object *object;
+
+    if (owner == NULL) {
+        return 0;
+    }
+    film_look_renew();
+    object = film_objects_find(owner);
+    now =
+        film_fingerprint_of(owner, (film_content)film_type_of(Py_TYPE(owner))->content,
+                            film_the_shown_levels);
+    if (now.cut || !now.flat || now.word != film_object_fingerprint(object)) {
+        return 0; /* something else has changed it: that is told as a change */
+    }
+    return film_snapshot_write(context, owner, film_the_shown_levels, &now)->record;
 }
 
 /* The word of an attribute; the object may have died and another taken its place. */
@@ -161,6 +226,9 @@ film_capture_stored(const film_stored *stored, bool alone)
     object->pointers = 0;
     object->headed = false;
     object->stale = true;
+    if (object->pieces < FILM_PIECES) {
+        object->pieces++;
+    }
     if (object->length >= 0) {
         object->length += stored->growth;
     }

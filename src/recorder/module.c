@@ -438,6 +438,7 @@ static PyMethodDef recorder_methods[] = {
     {"_plan_bytes", film_plan_weigh, METH_O,
      "The bytes that the plan of a code object takes, for tests."},
     {"_capture", film_capture_debug, METH_VARARGS, "For tests: capture_debug.c."},
+    {"_told_anew", film_capture_debug_period, METH_O, "For tests: capture_debug.c."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -91,16 +91,18 @@ typedef struct film_object {
     bool partly : 1;   /* it is of a part of the content only */
     bool unsure : 1;   /* a store was told that is not in it */
     bool dict : 1;
-    bool wordless : 1; /* of a list: its pointers hold, the fingerprint does not */
-    bool whole : 1;    /* its tokens refer to the record, whatever it holds by then */
-    bool sure : 1;     /* dies in sight: words, no places */
-    bool worded : 1;   /* the words hold */
-    bool headed : 1;   /* of a list: FILM_WORD_OF_HEAD and _OF_CHANGES hold */
-    bool itemed : 1;   /* FILM_WORD_OF_ITEMS holds */
-    bool as_held : 1;  /* FILM_WORD_AS_HELD holds */
-    uint16_t holding;  /* attributes last told to hold an object that is not sure, by
+    bool wordless : 1;   /* of a list: its pointers hold, the fingerprint does not */
+    bool whole : 1;      /* its tokens refer to the record, whatever it holds by then */
+    bool sure : 1;       /* dies in sight: words, no places */
+    bool worded : 1;     /* the words hold */
+    bool headed : 1;     /* of a list: FILM_WORD_OF_HEAD and _OF_CHANGES hold */
+    bool itemed : 1;     /* FILM_WORD_OF_ITEMS holds */
+    bool as_held : 1;    /* FILM_WORD_AS_HELD holds */
+    uint8_t pieces : 4;  /* stores told since the record, up to FILM_PIECES */
+    uint8_t told_in : 4; /* film_told_period of the record */
+    uint16_t holding;    /* attributes last told to hold an object that is not sure, by
                           film_holding_bit */
-    uint16_t cell;     /* check word of the cell it was last told in */
+    uint16_t cell;       /* check word of the cell it was last told in */
     union {
         struct {
             film_slot_place first, last; /* a proven one that lives long; the latest */
@@ -142,6 +144,20 @@ extern film_object_table film_the_objects;
 /* Changes of containers that were told: while there is none, what lies within one has
  * not changed either. */
 extern uint64_t film_the_changes;
+
+/* Stores to an object that are counted. */
+#define FILM_PIECES 15u
+
+/* A period is that many changes, as a power of two; tests make it shorter. */
+#define FILM_PERIOD_SHIFT 15u
+extern uint32_t film_the_period_shift;
+
+/* Periods follow one another, and begin anew after 16. */
+static inline uint8_t
+film_told_period(void)
+{
+    return (uint8_t)(film_the_changes >> film_the_period_shift & 15);
+}
 
 /* Where an object is looked for first; then at the other ways of its bucket, which are
  * this number with other low bits. Neighbours in memory are neighbours in the table: a

@@ -408,10 +408,37 @@ film_pending_begin(film_context *context, film_stack_entry *entry,
     return true;
 }
 
+/* The owner is told anew by the store of its item: the token refers to a record of what
+ * it holds now, so that the store itself is in it. */
+static void
+renew_owner(film_context *context, film_pending *pending)
+{
+    uint8_t tokens[FILM_APPEND_TOKENS + FILM_TOKEN_MAX], *to = tokens;
+    film_input rest = film_input_of(pending->tokens, pending->length);
+    uint64_t record;
+    size_t length;
+
+    film_capture_stored(&pending->stored, true);
+    record = film_capture_again(context, &pending->stored);
+    pending->stored = (film_stored){0};
+    film_tokens_skip(&rest, 1);
+    if (record == 0 || rest.failed) {
+        return;
+    }
+    to = film_token_put_value(to, FILM_TOKEN_OBJECT, record - 1);
+    memcpy(to, rest.at, film_input_left(&rest));
+    length = (size_t)(to - tokens) + film_input_left(&rest);
+    if (length <= FILM_APPEND_TOKENS) {
+        memcpy(pending->tokens, tokens, length);
+        pending->length = (uint8_t)length;
+    }
+}
+
 bool
 film_pending_settle(film_context *context, film_stack_entry *entry)
 {
-    const film_pending *pending = &context->pendings[context->pending_count - 1];
+    film_pending *pending = &context->pendings[context->pending_count - 1];
+    bool alone = entry->region != NULL && entry->region->change_count <= 1;
     bool written;
 
     if (pending->changes) {
@@ -419,6 +446,12 @@ film_pending_settle(film_context *context, film_stack_entry *entry)
 
         film_pending_drop(context, entry);
         return tell_change(context, &change);
+    }
+    if (pending->form == FILM_SET_ITEM && !pending->deletes) {
+        pending->number = film_capture_item_effect(&pending->stored, alone);
+        if (alone && film_capture_is_scattered(&pending->stored)) {
+            renew_owner(context, pending);
+        }
     }
     if (pending->deletes) {
         written = film_append_delete(context->thread, pending->form, pending->number,
@@ -429,8 +462,7 @@ film_pending_settle(film_context *context, film_stack_entry *entry)
                                   pending->tokens, pending->length);
     }
     if (written) {
-        film_capture_stored(&pending->stored,
-                            entry->region != NULL && entry->region->change_count <= 1);
+        film_capture_stored(&pending->stored, alone);
         film_pending_drop(context, entry);
     }
     return written;

@@ -245,6 +245,8 @@ film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
         object->body = 0;
     }
     object->stale = false;
+    object->pieces = 0;
+    object->told_in = film_told_period() & 15u;
     finish_record(object, type_name, record_flags(value, making.cut), start,
                   !film_content_is_value(content));
     if (content == FILM_CONTENT_LIST && making.cut && !again &&

@@ -56,7 +56,7 @@ film_seal_note_touched(film_writer *writer, const film_event *event)
         film_touched_line(&writer->touched, event->code, event->offset);
     }
     else if (event->kind == FILM_KIND_DELETE && event->code != FILM_NO_CODE) {
-        uint32_t number = event->form == FILM_SET_LOCAL ? event->slot : event->name;
+        uint32_t number = film_set_is_named(event->form) ? event->name : event->slot;
         film_seal_note_write(writer, event->code,
                              (uint64_t)number << FILM_SET_SHIFT | event->form, tokens);
     }

@@ -197,7 +197,21 @@ def in_threads(case):
     }
 
 
+def told_anew(case):
+    """Containers written in pieces are told anew as often as can be."""
+    from filmstrip import _recorder
+
+    _recorder._told_anew(0)
+    try:
+        events = case.record()
+    finally:
+        _recorder._told_anew(-1)
+    reading = Reading(file=case.path)
+    return {"event": same(reading.streams(case.plain_events), reading.streams(events))}
+
+
 OWN = {
+    "told anew": told_anew,
     "narrow": lambda case: narrow(case, False),
     "narrow, outer calls": lambda case: narrow(case, True),
     "wide": wide,
