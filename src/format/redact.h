@@ -34,12 +34,33 @@ film_redaction_add(film_redaction *redaction, const char *word);
 void
 film_redaction_reset(film_redaction *redaction);
 
-/* True if a variable, key or attribute of this name holds a secret: one of the deny
- * list's words is part of it, whatever the case (of a to z), `-` and `_` counting
- * alike. `redaction` may be NULL: the built-in list. */
+/* True if a value of any kind in a variable, key or attribute of this name is secret, not
+ * a text alone: one of the words that were added is part of it. */
+bool
+film_redact_is_added_name(const film_redaction *redaction, const char *name,
+                          size_t length);
+
+/* True if a text in a variable, key or attribute of this name is a secret: one of the
+ * deny list's words is a word of the name (auth_token, accessToken, x-api-key; not
+ * tokenizer, nor eos_token_id, which a language model has), or one that was added is part
+ * of it, whatever the case (of a to z), `-` and `_` counting alike. `redaction` may be
+ * NULL: the built-in list. */
 bool
 film_redact_is_secret_name(const film_redaction *redaction, const char *name,
                            size_t length);
+
+/* The shortest secret that is known by its look. */
+#define FILM_LOOK_LEAST 15u
+
+/* Whether there is a secret in the text by the look of it: a JWT, `Bearer ...`, a
+ * private key, a key of a cloud or a code host. */
+bool
+film_redact_has_secret(const film_redaction *redaction, const char *text,
+                       size_t length);
+
+/* How long the one is that begins at text[at]; 0: none does. */
+size_t
+film_redact_looks_secret(const char *text, size_t length, size_t at);
 
 /* Copies `text` to `out` with the value behind each secret name taken out: in
  * `password=hunter2`, `"token": "abc"`, `Authorization: Bearer abc`,

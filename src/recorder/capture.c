@@ -9,6 +9,7 @@
 #include "recorder/nested.h"
 #include "recorder/objects.h"
 #include "recorder/places.h"
+#include "recorder/secrets.h"
 #include "recorder/snapshot.h"
 
 #define MOST_LEVELS 16u
@@ -31,12 +32,7 @@ film_capture_any(film_context *context, PyObject *value, const film_holder *hold
         return to;
     }
     if (name != NULL && film_name_is_secret(name)) {
-        film_capture_vacate(holder);
-        if (value != Py_None && value != Py_True && value != Py_False) {
-            film_secret_remember(value);
-        }
-        *to++ = FILM_TOKEN_REDACTED;
-        return to;
+        return film_capture_secret(context, value, holder, name, to);
     }
     way = film_objects_quick(value);
     if (way != NULL) {
@@ -49,6 +45,22 @@ film_capture_any(film_context *context, PyObject *value, const film_holder *hold
         return film_scalar_token(value, to);
     }
     return film_snapshot_token(context, value, holder, the_limits.depth, to);
+}
+
+uint8_t *
+film_capture_secret(film_context *context, PyObject *value, const film_holder *holder,
+                    PyObject *name, uint8_t *to)
+{
+    if (value != NULL && !film_is_scalar(value)) {
+        film_secret_hide(context, value, holder);
+    }
+    if (value != NULL && film_secret_is_value(value, name)) {
+        film_capture_vacate(holder);
+        film_secret_remember(value);
+        *to++ = FILM_TOKEN_REDACTED;
+        return to;
+    }
+    return film_capture_any(context, value, holder, NULL, to);
 }
 
 uint8_t *
@@ -425,12 +437,6 @@ bool
 film_items_are_overridden(PyObject *owner)
 {
     return film_type_of(Py_TYPE(owner))->own_items;
-}
-
-PyObject *
-film_secret_key(PyObject *key)
-{
-    return key != NULL && film_name_is_secret(key) ? key : NULL;
 }
 
 bool

@@ -52,6 +52,12 @@ uint8_t *
 film_capture_any(film_context *context, PyObject *value, const film_holder *holder,
                  PyObject *name, uint8_t *to);
 
+/* The same for a value with a secret's name, or in a hidden container: secrets.h says what
+ * is told of it. */
+uint8_t *
+film_capture_secret(film_context *context, PyObject *value, const film_holder *holder,
+                    PyObject *name, uint8_t *to);
+
 /* A value that is no object was written to the place (objects.h). */
 void
 film_objects_vacate(const film_holder *holder);
@@ -206,10 +212,6 @@ film_capture_stored(const film_stored *stored, bool alone);
  * running code: a heap type whose MRO has a Python function of that name). */
 bool
 film_items_are_overridden(PyObject *owner);
-
-/* The key itself where it is an exact str on the deny list, else NULL. */
-PyObject *
-film_secret_key(PyObject *key);
 
 /* A frame of this thread has ended and gives `value` to its caller (NULL: an unwinding
  * or __init__, whose `self` is given): until the caller's next event that value keeps

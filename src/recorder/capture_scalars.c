@@ -13,6 +13,7 @@
 #include "recorder/compat_objects.h"
 #include "recorder/fingerprint.h"
 #include "recorder/session.h"
+#include "recorder/secrets.h"
 #include "recorder/text.h"
 
 /* Texts known by hash; a direct-mapped cache. */
@@ -25,10 +26,6 @@
 #define BYTES_A_LOOK 32
 /* A code point takes at most 4 bytes. */
 #define UTF8_BYTES 4u
-/* The latest secrets, each up to its first bytes. */
-#define SECRETS 256u
-#define SECRET_BYTES 256u
-#define SHORTEST_SECRET 4u
 
 typedef struct known_text {
     uint64_t hash; /* of type, length and content; 0: free */
@@ -160,9 +157,7 @@ long_str_token(PyObject *value, uint8_t *to)
     if (id != 0 && film_the_secret_count == 0) {
         return put_record(id, to);
     }
-    if (film_the_secret_count > 0) {
-        window += SECRET_BYTES; /* a secret that the cut would go through */
-    }
+    window += FILM_SECRET_BYTES; /* a secret that the cut would go through */
     if (!ascii || length > window) {
         used = film_text_copy(value, scalars.text, window, &cut);
         text = scalars.text;
@@ -175,6 +170,9 @@ long_str_token(PyObject *value, uint8_t *to)
     }
     if (id != 0) {
         return put_record(id, to);
+    }
+    if (film_secret_looks_so(text, used)) {
+        return put_redacted(to);
     }
     if (used > scalars.text_bytes) {
         cut = true;
@@ -204,7 +202,8 @@ bytes_token(PyObject *value, uint8_t *to)
     size_t length = (size_t)PyBytes_GET_SIZE(value);
     const char *bytes = PyBytes_AS_STRING(value);
     size_t used = length < scalars.text_bytes ? length : scalars.text_bytes;
-    size_t window = length < used + SECRET_BYTES ? length : used + SECRET_BYTES;
+    size_t window =
+        length < used + FILM_SECRET_BYTES ? length : used + FILM_SECRET_BYTES;
     uint64_t hash = hash_record(bytes, length, 0x100);
     uint64_t id = known_id(hash);
 
@@ -213,6 +212,9 @@ bytes_token(PyObject *value, uint8_t *to)
     }
     if (id != 0) {
         return put_record(id, to);
+    }
+    if (film_secret_looks_so(bytes, window)) {
+        return put_redacted(to);
     }
     return put_new(
         hash,
@@ -229,7 +231,8 @@ film_message_token(PyObject *value, uint8_t *to)
     if (Py_TYPE(value) != &PyUnicode_Type) {
         return film_scalar_token(value, to);
     }
-    used = film_text_copy(value, scalars.text, scalars.text_bytes + SECRET_BYTES, &cut);
+    used = film_text_copy(value, scalars.text, scalars.text_bytes + FILM_SECRET_BYTES,
+                          &cut);
     film_buffer_clear(redacted);
     if (!film_redact_text(&film_the_session.options.redaction, scalars.text, used,
                           redacted)) {
@@ -397,96 +400,6 @@ film_scalar_word(PyObject *value)
     return (uint64_t)(uintptr_t)value;
 }
 
-/* --- secrets ------------------------------------------------------------------------
- */
-
-static struct {
-    uint32_t lengths[SECRETS];
-    char texts[SECRETS][SECRET_BYTES];
-    uint32_t next;
-} *secrets; /* owned; made for the first one */
-uint32_t film_the_secret_count;
-
-static void
-remember_text(const char *text, size_t length)
-{
-    uint32_t at;
-
-    if (length > SECRET_BYTES) {
-        length = SECRET_BYTES;
-    }
-    if (length < SHORTEST_SECRET || film_secret_is_in(text, length)) {
-        return;
-    }
-    if (secrets == NULL && (secrets = calloc(1, sizeof(*secrets))) == NULL) {
-        return;
-    }
-    at = secrets->next++ % SECRETS;
-    memcpy(secrets->texts[at], text, length);
-    secrets->lengths[at] = (uint32_t)length;
-    if (film_the_secret_count < SECRETS) {
-        film_the_secret_count++;
-    }
-}
-
-static void
-remember_scalar(PyObject *value)
-{
-    if (Py_TYPE(value) == &PyUnicode_Type) {
-        char text[SECRET_BYTES + UTF8_BYTES];
-
-        remember_text(text, film_text_copy(value, text, SECRET_BYTES, NULL));
-    }
-    else if (Py_TYPE(value) == &PyBytes_Type) {
-        remember_text(PyBytes_AS_STRING(value), (size_t)PyBytes_GET_SIZE(value));
-    }
-}
-
-void
-film_secret_remember(PyObject *value)
-{
-    const PyTypeObject *type = Py_TYPE(value);
-
-    if (type == &PyList_Type || type == &PyTuple_Type) {
-        PyObject **items = type == &PyList_Type ? ((PyListObject *)value)->ob_item
-                                                : ((PyTupleObject *)value)->ob_item;
-
-        for (Py_ssize_t index = 0; index < Py_SIZE(value) && index < 64; index++) {
-            if (items[index] != NULL) {
-                remember_scalar(items[index]);
-            }
-        }
-    }
-    else if (type == &PyDict_Type) {
-        film_pairs pairs;
-
-        film_pairs_of_dict(value, &pairs);
-        for (Py_ssize_t index = 0; index < pairs.count && index < 64; index++) {
-            PyObject *key, *item = film_pairs_get(&pairs, index, &key);
-
-            if (item != NULL) {
-                remember_scalar(item);
-            }
-        }
-    }
-    else {
-        remember_scalar(value);
-    }
-}
-
-bool
-film_secret_is_in(const char *text, size_t length)
-{
-    for (uint32_t index = 0; index < film_the_secret_count; index++) {
-        if (length >= secrets->lengths[index] &&
-            memmem(text, length, secrets->texts[index], secrets->lengths[index]) !=
-                NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* --- life ---------------------------------------------------------------------------
  */
 
@@ -496,7 +409,7 @@ film_scalars_begin(uint32_t text_bytes)
     film_scalars_end();
     scalars.text_bytes = text_bytes < FILM_TOKEN_TEXT ? FILM_TOKEN_TEXT : text_bytes;
     scalars.texts = calloc(KNOWN_TEXTS, sizeof(*scalars.texts));
-    scalars.text = malloc((size_t)scalars.text_bytes + SECRET_BYTES + 1);
+    scalars.text = malloc((size_t)scalars.text_bytes + FILM_SECRET_BYTES + 1);
     if (scalars.texts == NULL || scalars.text == NULL) {
         film_scalars_end();
         return false;
@@ -516,7 +429,5 @@ film_scalars_end(void)
     film_buffer_reset(&scalars.body);
     film_buffer_reset(&scalars.redacted);
     memset(&scalars, 0, sizeof(scalars));
-    free(secrets);
-    secrets = NULL;
-    film_the_secret_count = 0;
+    film_secrets_end();
 }

@@ -1,5 +1,5 @@
 /* capture_scalars.h: values that are wholly their own content: ints, floats, complex,
- * str, bytes; and the secrets among them.
+ * str, bytes.
  *
  * What does not fit a token becomes a value record; the same text is written once (as
  * long as a bounded cache knows it). Threads: the holder of the GIL.
@@ -34,18 +34,6 @@ film_message_token(PyObject *value, uint8_t *to);
 /* A word that stands for the content of a scalar; equal values, equal words. */
 uint64_t
 film_scalar_word(PyObject *value);
-
-/* How many secrets are known: while it is 0, no str needs to be looked for. */
-extern uint32_t film_the_secret_count;
-
-/* `value` was bound to a secret name: its text, or the texts directly in it, are
- * redacted wherever they are seen later. */
-void
-film_secret_remember(PyObject *value);
-
-/* True when `text` is or holds a secret that was seen. */
-bool
-film_secret_is_in(const char *text, size_t length);
 
 /* `text_bytes`: the most that is kept of one value. */
 bool

@@ -98,6 +98,7 @@ typedef struct film_object {
     bool headed : 1;     /* of a list: FILM_WORD_OF_HEAD and _OF_CHANGES hold */
     bool itemed : 1;     /* FILM_WORD_OF_ITEMS holds */
     bool as_held : 1;    /* FILM_WORD_AS_HELD holds */
+    bool hidden : 1;     /* its texts are secrets (secrets.h) */
     uint8_t pieces : 4;  /* stores told since the record, up to FILM_PIECES */
     uint8_t told_in : 4; /* film_told_period of the record */
     uint16_t holding;    /* attributes last told to hold an object that is not sure, by

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "recorder/import_star.h"
+#include "recorder/secrets.h"
 #include "recorder/touches.h"
 #include "recorder/variables.h"
 
@@ -251,7 +252,9 @@ read_item(film_context *context, film_stack_entry *entry, const store_items *ite
                                .owner = owner,
                                .name = key,
                                .in_flight = in_flight};
-        end = film_capture(context, value, &holder, film_secret_key(key), end);
+        end = FILM_UNLIKELY(film_secret_is_item(owner, key))
+                  ? film_capture_secret(context, value, &holder, key, end)
+                  : film_capture(context, value, &holder, NULL, end);
     }
     if (!items->is_slice) {
         written = expect_item(context, items, &pending->stored);

@@ -211,8 +211,10 @@ film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
     film_content content = (film_content)type->content;
     uint32_t type_name = type->name_id, placed;
     film_object *object = film_objects_find(value);
-    film_unfinished making = {
-        .context = context, .object = value, .levels = levels - 1};
+    film_unfinished making = {.context = context,
+                              .object = value,
+                              .levels = levels - 1,
+                              .hidden = object->hidden};
     size_t start = film_the_snapshot.body.length;
     int64_t length_before = object->length;
     bool again = false;

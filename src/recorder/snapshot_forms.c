@@ -11,6 +11,7 @@
 #include "recorder/capture_scalars.h"
 #include "recorder/compat_objects.h"
 #include "recorder/fingerprint.h"
+#include "recorder/secrets.h"
 #include "recorder/snapshot.h"
 
 /* --- tokens within ------------------------------------------------------------------
@@ -59,26 +60,56 @@ put_quick(PyObject *value)
     return true;
 }
 
+/* What has a secret's name, or lies in a container that has. */
 static void
-put_item(film_unfinished *making, PyObject *value, Py_ssize_t position)
+put_secret(film_unfinished *making, PyObject *value, PyObject *name,
+           const film_holder *holder)
 {
-    film_holder holder = {.kind = FILM_HOLDER_ITEM,
-                          .owner = making->object,
-                          .position = (uint32_t)position + 1};
+    uint8_t token = FILM_TOKEN_REDACTED;
+
+    if (value != NULL && !film_is_scalar(value)) {
+        film_secret_hide(making->context, value, holder);
+    }
+    if (value != NULL && film_secret_is_value(value, name)) {
+        film_secret_remember(value);
+        put_token(&token, &token + 1);
+        return;
+    }
+    put_held(making, value, holder);
+}
+
+static film_holder
+holder_of_item(const film_unfinished *making, Py_ssize_t position)
+{
+    return (film_holder){.kind = FILM_HOLDER_ITEM,
+                         .owner = making->object,
+                         .position = (uint32_t)position + 1};
+}
+
+/* A key of a dict is told, whatever its name. */
+static void
+put_key(film_unfinished *making, PyObject *value, Py_ssize_t position)
+{
+    film_holder holder;
 
     if (FILM_LIKELY(put_quick(value))) {
         return;
     }
+    holder = holder_of_item(making, position);
     put_held(making, value, &holder);
 }
 
 static void
-put_redacted(PyObject *value)
+put_item(film_unfinished *making, PyObject *value, Py_ssize_t position)
 {
-    uint8_t token = FILM_TOKEN_REDACTED;
+    film_holder holder;
 
-    film_secret_remember(value);
-    put_token(&token, &token + 1);
+    if (FILM_LIKELY(!making->hidden)) {
+        put_key(making, value, position);
+        return;
+    }
+    holder = holder_of_item(making, position);
+    put_secret(making, value, NULL, &holder);
 }
 
 /* --- forms --------------------------------------------------------------------------
@@ -163,9 +194,11 @@ put_dict(film_unfinished *making, PyObject *dict)
         if (value == NULL) {
             continue;
         }
-        put_item(making, key, FILM_HINT_KEY + index);
+        put_key(making, key, FILM_HINT_KEY + index);
         if (film_name_is_secret(key)) {
-            put_redacted(value);
+            film_holder holder = holder_of_item(making, index);
+
+            put_secret(making, value, key, &holder);
         }
         else {
             put_item(making, value, index);
@@ -185,6 +218,9 @@ put_bytearray(film_unfinished *making, PyObject *object)
     size_t length = (size_t)Py_SIZE(object);
     size_t count = length < film_the_snapshot.bytes ? length : film_the_snapshot.bytes;
 
+    if (making->hidden) {
+        count = 0;
+    }
     making->cut = count < length;
     put_head(FILM_OBJECT_BYTES, (int64_t)length, (uint32_t)count);
     film_buffer_append(&film_the_snapshot.body, PyByteArray_AS_STRING(object), count);
@@ -223,7 +259,7 @@ put_attribute(film_unfinished *making, PyObject *name, uint32_t name_id, bool se
 
     film_buffer_put_varint(&film_the_snapshot.body, name_id);
     if (secret) {
-        put_redacted(value);
+        put_secret(making, value, name, &holder);
     }
     else {
         put_held(making, value, &holder);

@@ -24,6 +24,7 @@ typedef struct film_unfinished {
     film_context *context;
     PyObject *object;
     uint32_t levels; /* below it */
+    bool hidden;     /* its texts are secrets */
     bool cut;        /* set when not all of it was told */
 } film_unfinished;
 

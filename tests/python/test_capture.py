@@ -241,8 +241,8 @@ def test_secrets(program, runner):
             found = told(Account())
             assert found.content == {"api_token": REDACTED, "name": "n"}
             assert told("abcd-efgh") == REDACTED
-            assert told({"nested": {"my-secret": ["open sesame"]}}).content[0][1].content == [
-                ("my-secret", REDACTED)]
+            ((key, hidden),) = told({"nested": {"my-secret": ["open sesame", 3]}}).content[0][1].content
+            assert (key, hidden.content) == ("my-secret", [REDACTED, 3])
             assert told("open sesame") == REDACTED
 
         def test_exceptions():
@@ -252,7 +252,9 @@ def test_secrets(program, runner):
 
         def test_others_stay():
             assert told("plain text") == "plain text"
-            assert told(None, "token") == REDACTED
+            assert told(None, "token") is None
+            assert told(7, "token") == 7
+            assert told([1, 2.5], "secrets").content == [1, 2.5]
             assert told(None) is None
             assert told("abc", "pwd") == REDACTED
             assert told("abc") == "abc", "too short to be known again"

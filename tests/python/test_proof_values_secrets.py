@@ -69,6 +69,12 @@ WAYS = {
     "header": "headers = {'Authorization': 'Bearer ' + @}",
     "deleted": "d = {'NAME': @}; del d['NAME']",
     "long": "NAME = @ * 40",
+    "appended": "NAME = []\nNAME.append(@)\nNAME[0] = @\nsame = NAME\nsame += [@]",
+    "filled": "NAME = {}\nNAME['a'] = @\nNAME.update(b=@)\nd = [NAME]",
+    "member": "NAME = set()\nNAME.add(@)\nother = NAME",
+    "deep": "NAME = [[1]]\nNAME[0].append(@)\ninner = NAME[0]",
+    "attribute's list": "o = O(); o.NAME = [1]\no.NAME.append(@)\nl = o.NAME",
+    "bytearray": "NAME = bytearray(@.encode())\nother = NAME",
 }
 
 PRELUDE = """
@@ -188,3 +194,113 @@ def test_harmless_values_are_shown(runner):
         if event["kind"] == "set" and event["value"].get("redacted")
     ]
     assert len(hidden) <= len(harmless) // 100, hidden
+
+
+# Texts that look like secrets, whatever their name; @ is a planted text of 40 letters
+# and digits.
+LOOKS = {
+    "jwt": "eyJhbGciOiJIUzI1NiJ9.eyJ@.@",
+    "jwt in a url": "https://x.org/?t=eyJhbGciOiJIUzI1NiJ9.eyJ@.@&n=1",
+    "bearer": "Bearer @",
+    "header": "GET / HTTP/1.1\\nAuthorization: Bearer @\\n",
+    "private key": "-----BEGIN RSA PRIVATE KEY-----\\n@\\n@\\n-----END RSA PRIVATE KEY-----",
+    "openssh": "-----BEGIN OPENSSH PRIVATE KEY-----\\n@",
+    "github": "ghp_@",
+    "google": "AIza@",
+    "openai": "sk-@",
+    "slack": "xoxb-@",
+    "stripe": "sk_live_@",
+    "hugging face": "hf_@",
+    "gitlab": "glpat-@",
+    "azure": "AccountName=x;AccountKey=@==;",
+}
+PLACES = {
+    "local": "x = VALUE",
+    "list": "x = [1, VALUE]",
+    "key": "x = {VALUE: 1}",
+    "attribute": "o = O(); o.x = VALUE",
+    "argument": "f2(VALUE)",
+    "bytes": "x = VALUE.encode()",
+    "item": "x = {}\nx['k'] = VALUE",
+    "message": "try: raise ValueError('got ' + VALUE)\nexcept ValueError as e: kept = e",
+    "far": "x = 'y' * 240 + ' ' + VALUE",
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_what_looks_like_a_secret_is_not_in_the_film(runner, place):
+    planter = Planter(11)
+    parts = [PRELUDE.replace("NAME", "plain")]
+    for number, look in enumerate(LOOKS.values()):
+        parts_of = [f"'{piece}'" for piece in look.split("@")]
+        for _ in range(look.count("@")):
+            planter(40)
+        value = "hidden(" + ", ".join(parts_of) + ")"
+        body = PLACES[place].replace("VALUE", value).replace("\n", "\n    ")
+        parts.append(f"def case{number}():\n    {body}\n    return 1\ncase{number}()")
+    # What comes back from code that is no target is what is planted already.
+    runner.write(
+        HIDDEN.replace(
+            "def hidden(): return next(SOURCE)",
+            "def hidden(*parts):\n"
+            "    text = parts[0]\n"
+            "    for part in parts[1:]: text += next(SOURCE) + part\n"
+            "    return text",
+        ),
+        "hidden_source.py",
+    )
+    (runner.folder / "planted.json").write_text(json.dumps(planter.planted))
+    text = "from hidden_source import hidden\n" + "\n".join(parts) + "\n"
+    result = runner.record(
+        text, options=["--level", "values", "--target", "program.py"]
+    )
+    assert result.rc == 0, result.stderr
+    leaks = look_for(planter.planted, result.film)
+    assert not leaks, (len(leaks), len(planter.planted), leaks[:5])
+
+
+SHOWN = """
+class Model:
+    def __init__(self):
+        self.eos_token_id = 2
+        self.pad_token = "<pad>"
+        self.tokenizer = ["split", "join"]
+
+def main():
+    tokens = ["the", "cat"]
+    token_type_ids = [0, 1]
+    past_seen_tokens = 41
+    num_tokens = 17
+    token = 1234
+    password = None
+    secrets = [5, 6]
+    secretary = "ann"
+    tokens.append("sat")
+    model = Model()
+    return tokens
+
+main()
+"""
+
+
+def test_what_is_no_secret_is_shown(runner):
+    result = runner.record(SHOWN, options=["--level", "values"])
+    assert result.rc == 0, result.stderr
+    log = run_program("log", result.film).stdout
+    assert "[redacted]" not in log
+    for shown in (
+        "tokens -> ['the', 'cat']", "token_type_ids -> [0, 1]", "past_seen_tokens -> 41",
+        "num_tokens -> 17", "token -> 1234", "password -> None", "secrets -> [5, 6]",
+        "secretary -> 'ann'", "['the', 'cat', 'sat']", "self.eos_token_id -> 2",
+        "self.pad_token -> '<pad>'", "self.tokenizer -> ['split', 'join']",
+    ):  # fmt: skip
+        assert shown in log, shown
+
+
+def test_names_that_the_user_gives_hide_numbers_too(runner):
+    text = "ssn = 123456789\nrows = {'ssn': 987654321, 'n': 5}\nssn_list = [55555]\n"
+    result = runner.record(text, options=["--level", "values", "--redact", "ssn"])
+    assert result.rc == 0, result.stderr
+    log = run_program("log", result.film).stdout
+    assert "ssn -> [redacted]" in log and "'n': 5" in log
+    assert not re.search("123456789|987654321|55555", log.replace(text, ""))

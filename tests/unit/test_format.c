@@ -1,5 +1,5 @@
 /* test_format.c: the byte layer: numbers, the superblock, chunk headers, time, packing,
- * the deny list.
+ * intern tables.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"
 #include "random.h"
@@ -12,7 +12,6 @@
 #include "format/chunk.h"
 #include "format/codec.h"
 #include "format/ranges.h"
-#include "format/redact.h"
 #include "format/row.h"
 #include "format/superblock.h"
 #include "format/token.h"
@@ -198,137 +197,6 @@ TEST(time_never_jumps_and_stays_near_the_clock)
     CHECK(film_timescale_ns(&scale, 0) < 100000000000u);
 }
 
-static void
-check_redacted_by(const film_redaction *redaction, const char *text,
-                  const char *expected)
-{
-    film_buffer out = {0};
-    bool found = film_redact_text(redaction, text, strlen(text), &out);
-
-    film_buffer_put_byte(&out, 0);
-    if (strcmp((const char *)out.data, expected) != 0) {
-        fprintf(stderr, "%s\n  gave %s\n  not  %s\n", text, (const char *)out.data,
-                expected);
-        exit(1);
-    }
-    CHECK(found == (strcmp(text, expected) != 0));
-    film_buffer_reset(&out);
-}
-
-static void
-check_redacted(const char *text, const char *expected)
-{
-    check_redacted_by(NULL, text, expected);
-}
-
-TEST(secrets_are_taken_out_of_texts)
-{
-    check_redacted("no such file", "no such file");
-    check_redacted("password=hunter2 for bob", "password=[redacted] for bob");
-    check_redacted("{'api_key': 'abc def', 'n': 1}", "{'api_key': [redacted], 'n': 1}");
-    check_redacted("DB_PASSWORD: x;y", "DB_PASSWORD: [redacted];y");
-    check_redacted("Authorization: Bearer abc.def.ghi, next",
-                   "Authorization: [redacted], next");
-    check_redacted("https://bob:pw@host/x", "https://[redacted]@host/x");
-    check_redacted("X-Api-Key = \"a\\\"b\" end", "X-Api-Key = [redacted] end");
-    check_redacted("the token is missing", "the token is missing");
-    check_redacted("token=", "token=");
-    CHECK(film_redact_is_secret_name(NULL, "Client_Secret", 13));
-    CHECK(film_redact_is_secret_name(NULL, "x-api-key", 9));
-    CHECK(!film_redact_is_secret_name(NULL, "loss", 4));
-}
-
-/* The words of docs/values.md, wherever they lie in a name. */
-TEST(every_word_of_the_deny_list_is_found_everywhere)
-{
-    static const char *const words[] = {
-        "password",   "passwd",     "passphrase",    "secret",     "token",
-        "api_key",    "apikey",     "authorization", "credential", "private_key",
-        "privatekey", "access_key", "accesskey",     "auth_key",   "session_id",
-        "sessionid",  "cookie",     "bearer",        "pwd",
-    };
-    char name[64];
-
-    for (size_t word = 0; word < sizeof(words) / sizeof(words[0]); word++) {
-        size_t length = strlen(words[word]);
-
-        for (size_t at = 0; at + length <= sizeof(name); at++) {
-            memset(name, "xpsatcb_"[at % 8], sizeof(name));
-            memcpy(name + at, words[word], length);
-            CHECK(film_redact_is_secret_name(NULL, name, sizeof(name)));
-            CHECK(film_redact_is_secret_name(NULL, name, at + length));
-            name[at + length - 1] = '.';
-            CHECK(!film_redact_is_secret_name(NULL, name, sizeof(name)));
-        }
-    }
-}
-
-TEST(words_of_one_letter_are_found)
-{
-    film_redaction redaction = {.without_list = true};
-
-    CHECK(film_redaction_add(&redaction, "Q"));
-    CHECK(film_redact_is_secret_name(&redaction, "q", 1));
-    CHECK(film_redact_is_secret_name(&redaction, "seq", 3));
-    CHECK(film_redact_is_secret_name(&redaction, "sEQ2", 4));
-    CHECK(!film_redact_is_secret_name(&redaction, "set", 3));
-    film_redaction_reset(&redaction);
-}
-
-TEST(the_deny_list_is_extended)
-{
-    film_redaction redaction = {0};
-
-    check_redacted_by(&redaction, "token=abc ssn=123", "token=[redacted] ssn=123");
-    CHECK(film_redaction_add(&redaction, "SSN"));
-    CHECK(film_redaction_add(&redaction, "card-no"));
-    CHECK(film_redaction_add(&redaction, "\xd1\x81\xd1\x87\xd1\x91\xd1\x82"));
-    check_redacted_by(&redaction, "token=abc ssn=123",
-                      "token=[redacted] ssn=[redacted]");
-    check_redacted_by(&redaction, "{'Card_No': '12 34'}", "{'Card_No': [redacted]}");
-    check_redacted_by(&redaction, "\xd1\x81\xd1\x87\xd1\x91\xd1\x82=12",
-                      "\xd1\x81\xd1\x87\xd1\x91\xd1\x82=[redacted]");
-    check_redacted_by(&redaction, "https://bob:pw@host/x", "https://[redacted]@host/x");
-    CHECK(film_redact_is_secret_name(&redaction, "my_ssn_2", 8));
-    CHECK(film_redact_is_secret_name(&redaction, "CARD_NO", 7));
-    CHECK(film_redact_is_secret_name(&redaction, "password", 8));
-    CHECK(!film_redact_is_secret_name(&redaction, "ss", 2));
-    CHECK(!film_redact_is_secret_name(NULL, "my_ssn_2", 8));
-    film_redaction_reset(&redaction);
-    CHECK(!film_redact_is_secret_name(&redaction, "my_ssn_2", 8));
-    CHECK(film_redact_is_secret_name(&redaction, "password", 8));
-}
-
-TEST(the_deny_list_is_turned_off)
-{
-    film_redaction redaction = {.without_list = true};
-    const char *text = "password=hunter2 ssn=123 at https://bob:pw@host/x";
-
-    check_redacted_by(&redaction, text, text);
-    CHECK(!film_redact_is_secret_name(&redaction, "password", 8));
-    CHECK(film_redaction_add(&redaction, "ssn"));
-    check_redacted_by(&redaction, text,
-                      "password=hunter2 ssn=[redacted] at https://bob:pw@host/x");
-    CHECK(!film_redact_is_secret_name(&redaction, "password", 8));
-    CHECK(film_redact_is_secret_name(&redaction, "ssn", 3));
-    film_redaction_reset(&redaction);
-}
-
-TEST(a_word_without_memory_is_told)
-{
-    film_redaction redaction = {0};
-
-    for (uint64_t n = 1; n <= 2; n++) {
-        film_alloc_fail_at(n);
-        CHECK(!film_redaction_add(&redaction, "ssn"));
-        film_alloc_fail_never();
-        CHECK(!film_redact_is_secret_name(&redaction, "ssn", 3));
-    }
-    CHECK(film_redaction_add(&redaction, "ssn"));
-    CHECK(film_redact_is_secret_name(&redaction, "ssn", 3));
-    film_redaction_reset(&redaction);
-}
-
 TEST(interned_texts_keep_their_ids)
 {
     film_intern table = {0};
@@ -389,12 +257,6 @@ main(int argc, char **argv)
         TEST_ENTRY(logical_offsets_map_to_the_file),
         TEST_ENTRY(chunk_headers_are_checked),
         TEST_ENTRY(time_never_jumps_and_stays_near_the_clock),
-        TEST_ENTRY(secrets_are_taken_out_of_texts),
-        TEST_ENTRY(every_word_of_the_deny_list_is_found_everywhere),
-        TEST_ENTRY(words_of_one_letter_are_found),
-        TEST_ENTRY(the_deny_list_is_extended),
-        TEST_ENTRY(the_deny_list_is_turned_off),
-        TEST_ENTRY(a_word_without_memory_is_told),
         TEST_ENTRY(interned_texts_keep_their_ids),
         TEST_ENTRY(packed_bytes_unpack_only_as_declared),
         TEST_ENTRY(every_kind_has_a_name),
