@@ -59,14 +59,6 @@ object_of(film_variables *variables, uint64_t record)
     return result;
 }
 
-static attributed
-owner_of(film_variables *variables, const film_event *event)
-{
-    film_told owner = film_told_by(event, FILM_ROLE_OWNER);
-
-    return object_of(variables, film_record_of(&owner.token));
-}
-
 static film_recent_key
 attribute_address(attributed of, uint32_t name)
 {
@@ -79,20 +71,18 @@ attribute_address(attributed of, uint32_t name)
 }
 
 void
-film_attribute_note(film_variables *variables, const film_event *event,
-                    const film_told *value)
+film_attribute_note(film_variables *variables, const film_write *write)
 {
     static const uint8_t gone = FILM_TOKEN_UNBOUND;
-    attributed of = owner_of(variables, event);
-    film_recent_key at = attribute_address(of, event->name);
+    const film_told *value = &write->value;
+    attributed of = object_of(variables, film_record_of(&write->owner.token));
+    film_recent_key at = attribute_address(of, write->event->name);
 
     if (of.serial == 0) {
         return;
     }
     if (of.record != 0 && film_recent_find(&variables->table, at) == NULL) {
-        film_told owner = film_told_by(event, FILM_ROLE_OWNER);
-
-        film_content_note_record(variables, &owner, of.serial);
+        film_content_note_record(variables, &write->owner, of.serial);
     }
     film_recent_put(&variables->table, at, value->length == 0 ? &gone : value->bytes,
                     value->length == 0 ? sizeof(gone) : value->length);
@@ -111,8 +101,9 @@ find_in_record(film_variables *variables, uint64_t record, uint32_t name,
     }
     for (uint64_t i = 0; i < content.count && i < MOST_ATTRIBUTES; i++) {
         uint32_t one = film_input_varint32(&content.rest);
-        film_told value = film_told_next(&content.rest);
+        film_told value;
 
+        film_told_read(&content.rest, &value);
         if (one == name || content.rest.failed) {
             return film_told_give(&value, out);
         }
@@ -138,14 +129,14 @@ find_attribute(film_variables *variables, attributed of, uint32_t name, bool *su
 }
 
 bool
-film_attribute_before(film_variables *variables, const film_event *event,
+film_attribute_before(film_variables *variables, const film_write *write,
                       film_past_value *out)
 {
-    attributed of = owner_of(variables, event);
+    attributed of = object_of(variables, film_record_of(&write->owner.token));
     bool sure;
 
-    return of.serial != 0 && find_attribute(variables, of, event->name, &sure, out) &&
-           sure;
+    return of.serial != 0 &&
+           find_attribute(variables, of, write->event->name, &sure, out) && sure;
 }
 
 bool
@@ -154,15 +145,13 @@ film_attribute_holds(film_variables *variables, uint64_t record, uint32_t name,
 {
     attributed of = object_of(variables, record);
     film_past_value value;
-    film_input input;
     film_token token;
     bool sure;
 
     if (of.serial == 0 || !find_attribute(variables, of, name, &sure, &value)) {
         return false;
     }
-    input = film_input_of(value.bytes, value.length);
-    token = film_token_decode(&input);
+    film_past_read(&value, &token);
     return film_serial_of(variables, &token) == serial;
 }
 
@@ -204,7 +193,7 @@ next_attribute(attributes *from, uint32_t *name, film_told *value)
     }
     from->left--;
     *name = film_input_varint32(&from->input);
-    *value = film_told_next(&from->input);
+    film_told_read(&from->input, value);
     return value->length != 0;
 }
 
@@ -332,7 +321,8 @@ film_variables_changed_attributes(film_variables *variables, const film_event *e
                                   size_t limit, film_buffer *out,
                                   film_attribute_visitor *visit, void *context)
 {
-    film_told object = film_told_by(event, FILM_ROLE_VALUE), value;
+    film_told value;
+    film_write write;
     change_list list = {.variables = variables,
                         .out = out,
                         .start = out->length,
@@ -341,10 +331,11 @@ film_variables_changed_attributes(film_variables *variables, const film_event *e
     attributes now, all;
     uint32_t name;
 
-    list.before.serial = film_serial_of(variables, &object.token);
+    film_write_read(event, &write);
+    list.before.serial = film_serial_of(variables, &write.value.token);
     list.before.record = film_content_record(variables, list.before.serial);
     if (list.before.record == 0 ||
-        !open_attributes(variables, film_record_of(&object.token), &now)) {
+        !open_attributes(variables, film_record_of(&write.value.token), &now)) {
         return false;
     }
     limit += list.start;

@@ -76,14 +76,14 @@ known_record(film_variables *variables, uint64_t serial, bool *written)
 {
     film_past_value known;
     content_head head;
-    film_input input;
+    film_token token;
 
     if (!find_content(variables, serial, &head, &known)) {
         return -1;
     }
-    input = film_input_of(known.bytes, known.length);
+    film_past_read(&known, &token);
     *written = head.written;
-    return (int64_t)film_token_decode(&input).value;
+    return (int64_t)token.value;
 }
 
 void
@@ -149,14 +149,12 @@ is_outdated(film_variables *variables, const film_token *token)
     uint64_t serial = film_serial_of(variables, token);
     film_past_value told;
     content_head head;
-    film_input input;
     film_token content;
 
     if (serial == 0 || !find_content(variables, serial, &head, &told)) {
         return false;
     }
-    input = film_input_of(told.bytes, told.length);
-    content = film_token_decode(&input);
+    film_past_read(&told, &content);
     return content.value > token->value ||
            (head.written && content.value == token->value);
 }
@@ -192,10 +190,10 @@ is_current(film_variables *variables, uint64_t id, unsigned levels)
 void
 film_content_doubt(film_variables *variables, film_past_value *past)
 {
-    film_input input = film_input_of(past->bytes, past->length);
-    film_token content = film_token_decode(&input);
+    film_token content;
     uint8_t *end;
 
+    film_past_read(past, &content);
     if (content.kind == FILM_TOKEN_VALUE &&
         !is_current(variables, content.value, NESTED_LEVELS)) {
         end = film_token_put_value(past->bytes, FILM_TOKEN_OBJECT, content.value);
@@ -207,14 +205,12 @@ bool
 film_content_find(film_variables *variables, uint64_t serial, film_past_value *out)
 {
     content_head head;
-    film_input input;
     film_token content;
 
     if (!find_content(variables, serial, &head, out)) {
         return false;
     }
-    input = film_input_of(out->bytes, out->length);
-    content = film_token_decode(&input);
+    film_past_read(out, &content);
     if (head.written && content.kind == FILM_TOKEN_VALUE) {
         /* It holds something else by now: which object it is, that is sure. */
         uint8_t *end =
@@ -224,28 +220,27 @@ film_content_find(film_variables *variables, uint64_t serial, film_past_value *o
     return true;
 }
 
-/* The container whose item the event writes; serial 0: not known. Something within
- * another container is told in that one's record; the writes to its items since are all
- * known if none was forgotten. */
+/* The container with that token; serial 0: not known. Something within another
+ * container is told in that one's record; the writes to its items since are all known
+ * if none was forgotten. */
 static container
-container_of(film_variables *variables, const film_event *event)
+container_of(film_variables *variables, const film_token *owner)
 {
-    film_told owner = film_told_by(event, FILM_ROLE_OWNER);
-    container result = {.serial = film_serial_of(variables, &owner.token)};
+    container result = {.serial = film_serial_of(variables, owner)};
     film_past_value token;
     bool known = false;
 
     if (result.serial != 0 &&
         find_content(variables, result.serial, &result.head, &token)) {
-        film_input input = film_input_of(token.bytes, token.length);
-        film_token content = film_token_decode(&input);
+        film_token content; /* UNBOUND, if it makes no sense */
 
-        known = content.kind == FILM_TOKEN_VALUE && !input.failed;
+        film_past_read(&token, &content);
+        known = content.kind == FILM_TOKEN_VALUE;
         result.record = known ? content.value + 1 : 0;
     }
-    if (result.serial != 0 && film_record_of(&owner.token) > result.record &&
+    if (result.serial != 0 && film_record_of(owner) > result.record &&
         (known || film_variables_are_whole(variables))) {
-        result.record = film_record_of(&owner.token);
+        result.record = film_record_of(owner);
         result.head = (content_head){0};
     }
     return result;
@@ -257,8 +252,8 @@ container_of(film_variables *variables, const film_event *event)
 static uint64_t
 hash_key(film_variables *variables, const film_told *key)
 {
-    film_past_value past;
-    film_value value;
+    film_text text;
+    bool cut;
 
     if (key->token.kind == FILM_TOKEN_TRUE || key->token.kind == FILM_TOKEN_FALSE) {
         return film_digest_mix(1, key->token.kind == FILM_TOKEN_TRUE);
@@ -266,32 +261,30 @@ hash_key(film_variables *variables, const film_told *key)
     if (key->token.kind == FILM_TOKEN_INT) {
         return film_digest_mix(1, (uint64_t)key->token.integer);
     }
-    if (key->token.kind != FILM_TOKEN_VALUE || key->length > sizeof(past.bytes)) {
+    if (key->token.kind != FILM_TOKEN_VALUE || key->length > FILM_TOKEN_MAX) {
         return film_hash(key->bytes, key->length);
     }
-    memcpy(past.bytes, key->bytes, key->length);
-    past.length = (uint8_t)key->length;
-    if (film_variables_text(variables, &past, FILM_KEY_TEXT, &value) != FILM_OK) {
+    if (film_token_text(variables->reader, &key->token, FILM_KEY_TEXT, &text, &cut) !=
+        FILM_OK) {
         return 0;
     }
-    return film_hash(value.text.data, value.text.length);
+    return film_hash(text.data, text.length);
 }
 
-/* The event's key; of a sequence one that counts from the end counts from its start. */
-static film_told
-key_of(film_variables *variables, const film_event *event, const container *of)
+/* A key of a sequence that counts from its end counts from its start then. */
+static void
+count_from_start(film_variables *variables, const container *of, film_told *key)
 {
-    film_told key = film_told_by(event, FILM_ROLE_KEY);
     film_value_record record;
 
-    if (key.token.kind == FILM_TOKEN_INT && key.token.integer < 0 && of->record != 0 &&
+    if (key->token.kind == FILM_TOKEN_INT && key->token.integer < 0 &&
+        of->record != 0 &&
         film_reader_record(variables->reader, of->record - 1, &record, NULL) ==
             FILM_OK &&
         (record.form == FILM_OBJECT_SEQUENCE || record.form == FILM_OBJECT_BYTES) &&
         record.length > 0) {
-        key.token.integer += record.length;
+        key->token.integer += record.length;
     }
-    return key;
 }
 
 static film_recent_key
@@ -306,15 +299,14 @@ item_address(film_variables *variables, const container *of, const film_told *ke
 /* The first write to an item since the content was told. What is not known for sure is
  * kept as such: nothing will be looked up there. */
 static void
-note_first_write(film_variables *variables, const film_event *event, container *of)
+note_first_write(film_variables *variables, const film_token *owner, container *of)
 {
-    film_told owner = film_told_by(event, FILM_ROLE_OWNER);
     content_head head = {.forgotten = film_variables_items_forgotten(variables),
                          .written = 1};
     uint8_t token[FILM_TOKEN_MAX], *end;
 
     if (of->record == 0) {
-        of->record = film_record_of(&owner.token);
+        of->record = film_record_of(owner);
         head.forgotten--;
     }
     if (of->record != 0) {
@@ -324,25 +316,25 @@ note_first_write(film_variables *variables, const film_event *event, container *
 }
 
 void
-film_item_note(film_variables *variables, const film_event *event,
-               const film_told *value)
+film_item_note(film_variables *variables, film_write *write)
 {
     static const uint8_t gone = FILM_TOKEN_UNBOUND;
-    container of = container_of(variables, event);
-    film_told key;
+    container of = container_of(variables, &write->owner.token);
+    const film_told *value = &write->value;
+    uint64_t serial;
 
     if (of.serial == 0) {
         return;
     }
-    key = key_of(variables, event, &of);
-    if (value->length != 0 && film_serial_of(variables, &value->token) != 0) {
-        film_within_note_item(variables, of.serial, &key,
-                              film_serial_of(variables, &value->token));
+    count_from_start(variables, &of, &write->key);
+    serial = value->length == 0 ? 0 : film_serial_of(variables, &value->token);
+    if (serial != 0) {
+        film_within_note_item(variables, of.serial, &write->key, serial);
     }
     if (!of.head.written) {
-        note_first_write(variables, event, &of);
+        note_first_write(variables, &write->owner.token, &of);
     }
-    film_recent_put(&variables->table, item_address(variables, &of, &key),
+    film_recent_put(&variables->table, item_address(variables, &of, &write->key),
                     value->length == 0 ? &gone : value->bytes,
                     value->length == 0 ? sizeof(gone) : value->length);
 }
@@ -356,8 +348,10 @@ find_in_mapping(film_variables *variables, film_input *input, uint64_t count,
     uint64_t wanted = hash_key(variables, key);
 
     for (uint64_t index = 0; index < count && !input->failed; index++) {
-        film_told one = film_told_next(input), value = film_told_next(input);
+        film_told one, value;
 
+        film_told_read(input, &one);
+        film_told_read(input, &value);
         if (one.length > 0 && hash_key(variables, &one) == wanted) {
             return film_told_give(&value, out);
         }
@@ -376,7 +370,7 @@ find_in_sequence(film_input *input, uint64_t count, const film_told *key,
         return false;
     }
     film_tokens_skip(input, (uint32_t)key->token.integer);
-    value = film_told_next(input);
+    film_told_read(input, &value);
     return film_told_give(&value, out);
 }
 
@@ -444,17 +438,15 @@ find_item(film_variables *variables, const container *of, const film_told *key,
 }
 
 bool
-film_item_before(film_variables *variables, const film_event *event,
-                 film_past_value *out)
+film_item_before(film_variables *variables, film_write *write, film_past_value *out)
 {
-    container of = container_of(variables, event);
-    film_told key;
+    container of = container_of(variables, &write->owner.token);
 
     if (of.serial == 0) {
         return false;
     }
-    key = key_of(variables, event, &of);
-    return find_item(variables, &of, &key, out);
+    count_from_start(variables, &of, &write->key);
+    return find_item(variables, &of, &write->key, out);
 }
 
 bool
@@ -463,12 +455,12 @@ film_item_find(film_variables *variables, uint64_t serial, const film_told *key,
 {
     container of = {.serial = serial};
     film_past_value told;
-    film_input input;
+    film_token token;
 
     if (!find_content(variables, serial, &of.head, &told)) {
         return false;
     }
-    input = film_input_of(told.bytes, told.length);
-    of.record = film_token_decode(&input).value + 1;
+    film_past_read(&told, &token);
+    of.record = token.value + 1;
     return find_item(variables, &of, key, out);
 }

@@ -182,22 +182,20 @@ name_value(film_variables *variables, const film_event *event, const film_told *
 static void
 name_written(film_variables *variables, const film_event *event, name *to)
 {
-    film_told owner = film_told_by(event, FILM_ROLE_OWNER), value;
+    film_write write;
 
+    film_write_read(event, &write);
     if (event->kind == FILM_KIND_CHANGE) {
-        value = film_told_by(event, FILM_ROLE_VALUE);
-        name_value(variables, event, &value, to);
+        name_value(variables, event, &write.value, to);
         return;
     }
-    if (owner.length == 0) {
+    if (write.owner.length == 0) {
         append_bare(to, film_reader_event_name(variables->reader, event));
         return;
     }
-    name_value(variables, event, &owner, to);
+    name_value(variables, event, &write.owner, to);
     if (event->form == FILM_SET_ITEM || event->form == FILM_SET_ITEM_VIA) {
-        film_told key = film_told_by(event, FILM_ROLE_KEY);
-
-        append_key(variables, &key, to->out);
+        append_key(variables, &write.key, to->out);
     }
     else {
         film_buffer_put_byte(to->out, '.');

@@ -39,14 +39,18 @@ static void
 note_item(film_variables *variables, const place *at, const film_told *item,
           unsigned levels)
 {
-    uint64_t serial = film_serial_of(variables, &item->token);
+    uint64_t serial = item->token.value;
     film_object_head head;
 
-    if (serial == 0 ||
-        (film_record_of(&item->token) != 0 &&
-         film_object_head_of(variables->reader, item->token.value, &head) &&
-         head.is_fixed)) {
-        return; /* nothing, or nothing that is ever written to */
+    if (item->token.kind != FILM_TOKEN_CYCLE) {
+        if (!film_object_head_of(variables->reader, item->token.value, &head) ||
+            head.is_fixed) {
+            return; /* nothing, or nothing that is ever written to */
+        }
+        serial = head.serial;
+    }
+    if (serial == 0) {
+        return;
     }
     if (at->name != 0) {
         film_note_holder(variables, serial, at->record, at->name);
@@ -86,12 +90,12 @@ note_items(film_variables *variables, uint64_t id, unsigned levels)
         film_told item;
 
         if (record.form == FILM_OBJECT_MAPPING) {
-            at.key = film_told_next(&input);
+            film_told_read(&input, &at.key);
         }
         else if (record.form == FILM_OBJECT_ATTRIBUTES) {
             at.name = film_input_varint32(&input);
         }
-        item = film_told_next(&input);
+        film_told_read(&input, &item);
         if (film_record_of(&item.token) == 0 && item.token.kind != FILM_TOKEN_CYCLE) {
             continue; /* most containers hold scalars only */
         }
@@ -140,11 +144,10 @@ film_within_find(film_variables *variables, uint64_t serial, uint64_t *owner,
     }
     input = film_input_of(found->bytes, found->length);
     *owner = film_input_varint(&input);
-    *key = film_told_next(&input);
+    film_told_read(&input, key);
     if (key->length == 0 || !film_item_find(variables, *owner, key, &item)) {
         return false;
     }
-    input = film_input_of(item.bytes, item.length);
-    token = film_token_decode(&input);
-    return !input.failed && film_serial_of(variables, &token) == serial;
+    film_past_read(&item, &token);
+    return film_serial_of(variables, &token) == serial;
 }

@@ -127,29 +127,34 @@ film_frame_address(const film_variables *variables, film_subject about,
     return at;
 }
 
-film_told
-film_told_next(film_input *input)
+/* The next token, where there is one of that role. */
+static void
+read_role(film_input *input, bool is_there, film_told *out)
 {
-    film_told value = {.bytes = input->at};
-
-    value.token = film_token_decode(input);
-    value.length = input->failed ? 0 : (size_t)(input->at - value.bytes);
-    return value;
+    if (is_there) {
+        film_told_read(input, out);
+        return;
+    }
+    out->bytes = NULL;
+    out->length = 0;
+    out->token.kind = FILM_TOKEN_UNBOUND;
+    out->token.value = 0;
+    out->token.type = 0;
 }
 
-/* The token with that role, or one of length 0. */
-film_told
-film_told_by(const film_event *event, film_value_role role)
+void
+film_write_read(const film_event *event, film_write *out)
 {
     film_input input = film_input_of(event->tokens, event->tokens_length);
-    int index = film_event_value_index(event, role);
-    film_told none = {0};
+    uint32_t before_value =
+        event->kind == FILM_KIND_CHANGE ? 0 : film_set_tokens(event->form) - 1;
 
-    if (index < 0) {
-        return none;
-    }
-    film_tokens_skip(&input, (uint32_t)index);
-    return film_told_next(&input);
+    out->event = event;
+    read_role(&input, before_value > 0 && event->token_count > 0, &out->owner);
+    read_role(&input, before_value > 1 && event->token_count > 1, &out->key);
+    read_role(&input,
+              event->kind != FILM_KIND_DELETE && event->token_count > before_value,
+              &out->value);
 }
 
 bool
@@ -164,35 +169,12 @@ film_told_give(const film_told *told, film_past_value *out)
 }
 
 uint64_t
-film_record_of(const film_token *token)
-{
-    return token->kind == FILM_TOKEN_VALUE || token->kind == FILM_TOKEN_OBJECT
-               ? token->value + 1
-               : 0;
-}
-
-/* The serial of the object that a token tells of; 0: it is none. */
-uint64_t
-film_serial_of(film_variables *variables, const film_token *token)
-{
-    film_object_head head;
-
-    if (token->kind == FILM_TOKEN_CYCLE) {
-        return token->value;
-    }
-    if ((token->kind == FILM_TOKEN_VALUE || token->kind == FILM_TOKEN_OBJECT) &&
-        film_object_head_of(variables->reader, token->value, &head)) {
-        return head.serial;
-    }
-    return 0;
-}
-
-uint64_t
 film_held_serial(film_variables *variables, const film_recent_entry *held)
 {
     film_input input = film_input_of(held->bytes, held->length);
-    film_token token = film_token_decode(&input);
+    film_token token;
 
+    film_token_read(&input, &token);
     return film_serial_of(variables, &token);
 }
 
@@ -272,8 +254,9 @@ note_restored(film_variables *variables, const film_event *event)
     }
     while (film_input_left(&body) > 0 && !body.failed) {
         uint32_t slot = film_input_varint32(&body);
-        film_told value = film_told_next(&body);
+        film_told value;
 
+        film_told_read(&body, &value);
         (void)film_input_varint(&body); /* its cell, which it was before */
         if (!body.failed) {
             keep_token(variables, film_local_address(variables, &of, slot), value.bytes,
@@ -354,57 +337,58 @@ film_note_holder(film_variables *variables, uint64_t serial, uint64_t owner,
 }
 
 static void
-note_set(film_variables *variables, const film_event *event)
+note_set(film_variables *variables, film_write *write)
 {
-    film_told value = film_told_by(event, FILM_ROLE_VALUE), owner;
+    const film_event *event = write->event;
+    const film_told *value = &write->value, *owner = &write->owner;
     uint64_t serial;
     film_recent_key at;
 
-    if (value.length == 0) {
+    if (value->length == 0) {
         return;
     }
     if (event->form == FILM_SET_LOCAL) {
-        note_local(variables, event, event->slot, &value);
+        note_local(variables, event, event->slot, value);
         return;
     }
     if (is_item(event)) {
-        film_item_note(variables, event, &value);
+        film_item_note(variables, write);
     }
     else if (is_attribute(event)) {
-        film_attribute_note(variables, event, &value);
+        film_attribute_note(variables, write);
     }
     else {
         at = address_of_write(variables, event);
         if (at.key == 0) {
             return;
         }
-        film_recent_put(&variables->table, at, value.bytes, value.length);
+        film_recent_put(&variables->table, at, value->bytes, value->length);
     }
-    serial = film_serial_of(variables, &value.token);
+    serial = film_serial_of(variables, &value->token);
     if (serial == 0) {
         return;
     }
-    film_content_note(variables, &value, serial);
-    owner = film_told_by(event, FILM_ROLE_OWNER);
-    if (event->name != 0 && (owner.length == 0 || film_record_of(&owner.token) != 0)) {
+    film_content_note(variables, value, serial);
+    if (event->name != 0 &&
+        (owner->length == 0 || film_record_of(&owner->token) != 0)) {
         film_note_holder(variables, serial,
-                         owner.length == 0 ? 0 : film_record_of(&owner.token),
+                         owner->length == 0 ? 0 : film_record_of(&owner->token),
                          event->name);
     }
 }
 
 static void
-note_delete(film_variables *variables, const film_event *event)
+note_delete(film_variables *variables, film_write *write)
 {
-    film_told nothing = {0};
+    const film_event *event = write->event;
     film_recent_key at;
 
     if (is_item(event)) {
-        film_item_note(variables, event, &nothing);
+        film_item_note(variables, write);
         return;
     }
     if (is_attribute(event)) {
-        film_attribute_note(variables, event, &nothing);
+        film_attribute_note(variables, write);
         return;
     }
     at = address_of_write(variables, event);
@@ -419,7 +403,9 @@ note_arguments(film_variables *variables, const film_event *event)
     film_input input = film_input_of(event->tokens, event->tokens_length);
 
     for (uint32_t i = 0; i < event->token_count; i++) {
-        film_told value = film_told_next(&input);
+        film_told value;
+
+        film_told_read(&input, &value);
         if (value.length == 0) {
             break;
         }
@@ -430,7 +416,7 @@ note_arguments(film_variables *variables, const film_event *event)
 void
 film_variables_note(film_variables *variables, const film_event *event)
 {
-    film_told value;
+    film_write write;
 
     if (event->cells_length != 0) {
         note_cells(variables, event);
@@ -443,14 +429,17 @@ film_variables_note(film_variables *variables, const film_event *event)
         note_arguments(variables, event);
         break;
     case FILM_KIND_SET:
-        note_set(variables, event);
+        film_write_read(event, &write);
+        note_set(variables, &write);
         break;
     case FILM_KIND_DELETE:
-        note_delete(variables, event);
+        film_write_read(event, &write);
+        note_delete(variables, &write);
         break;
     case FILM_KIND_CHANGE:
-        value = film_told_by(event, FILM_ROLE_VALUE);
-        film_content_note(variables, &value, film_serial_of(variables, &value.token));
+        film_write_read(event, &write);
+        film_content_note(variables, &write.value,
+                          film_serial_of(variables, &write.value.token));
         break;
     default:
         break;
@@ -470,15 +459,16 @@ give(const film_recent_entry *found, film_past_value *out)
 
 /* What the variable, attribute or item was last told to hold. */
 static bool
-find_written(film_variables *variables, const film_event *event, film_past_value *out)
+find_written(film_variables *variables, film_write *write, film_past_value *out)
 {
+    const film_event *event = write->event;
     film_recent_key at;
 
     if (is_item(event)) {
-        return film_item_before(variables, event, out);
+        return film_item_before(variables, write, out);
     }
     if (is_attribute(event)) {
-        return film_attribute_before(variables, event, out);
+        return film_attribute_before(variables, write, out);
     }
     at = address_of_write(variables, event);
     return at.key != 0 && give(film_recent_find(&variables->table, at), out);
@@ -487,10 +477,10 @@ find_written(film_variables *variables, const film_event *event, film_past_value
 void
 film_past_renew(film_variables *variables, film_past_value *past)
 {
-    film_input input = film_input_of(past->bytes, past->length);
-    film_token token = film_token_decode(&input);
+    film_token token;
     uint64_t serial;
 
+    film_past_read(past, &token);
     if (token.kind != FILM_TOKEN_VALUE) {
         return;
     }
@@ -505,22 +495,22 @@ bool
 film_variables_before(film_variables *variables, const film_event *event,
                       film_past_value *out)
 {
+    film_write write;
     uint64_t serial;
-    film_told value;
 
     if (event->restored_length != 0) {
         note_restored(variables, event); /* that was before it */
     }
+    film_write_read(event, &write);
     if (event->kind == FILM_KIND_CHANGE) {
-        value = film_told_by(event, FILM_ROLE_VALUE);
-        serial = film_serial_of(variables, &value.token);
+        serial = film_serial_of(variables, &write.value.token);
         if (serial == 0 || !film_content_find(variables, serial, out)) {
             return false;
         }
         film_content_doubt(variables, out);
         return true;
     }
-    if (!find_written(variables, event, out)) {
+    if (!find_written(variables, &write, out)) {
         return false;
     }
     film_past_renew(variables, out); /* it may have been changed by another name */
@@ -543,13 +533,11 @@ film_variables_pass(film_variables *variables, const film_event *event)
 
 film_status
 film_variables_text(film_variables *variables, const film_past_value *past,
-                    size_t limit, film_value *out)
+                    size_t limit, film_text *out)
 {
-    film_event event;
+    film_token token;
+    bool cut;
 
-    memset(&event, 0, sizeof(event));
-    event.tokens = past->bytes;
-    event.tokens_length = past->length;
-    event.token_count = 1;
-    return film_reader_event_value(variables->reader, &event, 0, limit, out, NULL);
+    film_past_read(past, &token);
+    return film_token_text(variables->reader, &token, limit, out, &cut);
 }

@@ -46,7 +46,7 @@ film_variables_before(film_variables *variables, const film_event *event,
 /* Its text, borrowed until the next value is asked for; at most about `limit` bytes. */
 FILM_NODISCARD film_status
 film_variables_text(film_variables *variables, const film_past_value *past,
-                    size_t limit, film_value *out);
+                    size_t limit, film_text *out);
 
 /* Told of each attribute that a change has changed. */
 typedef void

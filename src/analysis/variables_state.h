@@ -5,6 +5,7 @@
 
 #include "analysis/recent.h"
 #include "analysis/variables.h"
+#include "reader/render.h"
 
 #define FILM_KEY_TEXT 200u
 #define FILM_NOTED_LEVELS 3u /* of containers in a record: more have no names */
@@ -52,20 +53,54 @@ void
 film_note_holder(film_variables *variables, uint64_t serial, uint64_t owner,
                  uint32_t name);
 
-film_told
-film_told_next(film_input *input);
+/* A set, delete or change, its tokens decoded once. Length 0: it has none of that role.
+ */
+typedef struct film_write {
+    const film_event *event; /* borrowed */
+    film_told owner, key, value;
+} film_write;
 
-/* The token with that role, or one of length 0. */
-film_told
-film_told_by(const film_event *event, film_value_role role);
+void
+film_write_read(const film_event *event, film_write *out);
+
+static inline void
+film_told_read(film_input *input, film_told *out)
+{
+    out->bytes = input->at;
+    film_token_read(input, &out->token);
+    out->length = input->failed ? 0 : (size_t)(input->at - out->bytes);
+}
+
+/* The token of a value that is kept as its bytes. */
+static inline void
+film_past_read(const film_past_value *past, film_token *out)
+{
+    film_input input = film_input_of(past->bytes, past->length);
+
+    film_token_read(&input, out);
+}
 
 /* The serial of the object that a token tells of; 0: it is none. */
-uint64_t
-film_serial_of(film_variables *variables, const film_token *token);
+static inline uint64_t
+film_serial_of(film_variables *variables, const film_token *token)
+{
+    film_object_head head;
+
+    if (token->kind == FILM_TOKEN_VALUE || token->kind == FILM_TOKEN_OBJECT) {
+        return film_object_head_of(variables->reader, token->value, &head) ? head.serial
+                                                                           : 0;
+    }
+    return token->kind == FILM_TOKEN_CYCLE ? token->value : 0;
+}
 
 /* The record that a token tells or refers to: id + 1; 0: none. */
-uint64_t
-film_record_of(const film_token *token);
+static inline uint64_t
+film_record_of(const film_token *token)
+{
+    return token->kind == FILM_TOKEN_VALUE || token->kind == FILM_TOKEN_OBJECT
+               ? token->value + 1
+               : 0;
+}
 
 /* Copies the token; false: it has no bytes. */
 bool
@@ -135,15 +170,13 @@ film_content_find(film_variables *variables, uint64_t serial, film_past_value *o
 void
 film_content_doubt(film_variables *variables, film_past_value *past);
 
-/* An item was set (value of length 0: deleted). */
+/* An item was set or deleted. Its key counts from the start then. */
 void
-film_item_note(film_variables *variables, const film_event *event,
-               const film_told *value);
+film_item_note(film_variables *variables, film_write *write);
 
-/* What it held before. */
+/* What it held before; the key likewise. */
 bool
-film_item_before(film_variables *variables, const film_event *event,
-                 film_past_value *out);
+film_item_before(film_variables *variables, film_write *write, film_past_value *out);
 
 /* What the container with that serial holds under a key. */
 bool
@@ -152,14 +185,13 @@ film_item_find(film_variables *variables, uint64_t serial, const film_told *key,
 
 /* variable_attributes.c */
 
-/* An attribute was set (value of length 0: deleted). */
+/* An attribute was set or deleted. */
 void
-film_attribute_note(film_variables *variables, const film_event *event,
-                    const film_told *value);
+film_attribute_note(film_variables *variables, const film_write *write);
 
 /* What it held before. */
 bool
-film_attribute_before(film_variables *variables, const film_event *event,
+film_attribute_before(film_variables *variables, const film_write *write,
                       film_past_value *out);
 
 /* Whether the attribute of the object with that record (id + 1) held the object with

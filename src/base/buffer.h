@@ -23,11 +23,28 @@ typedef struct film_buffer {
 uint8_t *
 film_buffer_reserve(film_buffer *buffer, size_t more);
 
+/* Where there may be no room, or no bytes. */
 void
-film_buffer_append(film_buffer *buffer, const void *bytes, size_t length);
+film_buffer_append_slow(film_buffer *buffer, const void *bytes, size_t length);
 
-void
-film_buffer_append_text(film_buffer *buffer, const char *text);
+static inline void
+film_buffer_append(film_buffer *buffer, const void *bytes, size_t length)
+{
+    if (__builtin_expect(length - 1 < buffer->capacity - buffer->length &&
+                             !buffer->failed,
+                         1)) {
+        memcpy(buffer->data + buffer->length, bytes, length);
+        buffer->length += length;
+        return;
+    }
+    film_buffer_append_slow(buffer, bytes, length);
+}
+
+static inline void
+film_buffer_append_text(film_buffer *buffer, const char *text)
+{
+    film_buffer_append(buffer, text, strlen(text));
+}
 
 /* Forgets the content, keeps the memory. */
 void

@@ -252,11 +252,18 @@ static void
 write_value(film_output *output, film_reader *reader, const film_event *event,
             uint32_t index)
 {
-    film_value value;
+    film_input input = film_input_of(event->tokens, event->tokens_length);
+    film_token token;
+    film_text text;
+    bool cut;
 
-    if (film_reader_event_value(reader, event, index, VALUE_BYTES, &value, NULL) ==
-        FILM_OK) {
-        film_output_display(output, value.text);
+    if (index >= event->token_count) {
+        return;
+    }
+    film_tokens_skip(&input, index);
+    film_token_read(&input, &token);
+    if (film_token_text(reader, &token, VALUE_BYTES, &text, &cut) == FILM_OK) {
+        film_output_display(output, text);
     }
 }
 
@@ -352,14 +359,14 @@ write_before(film_log_text *log, film_output *output, const film_merged *merged)
 {
     film_variables *known = known_of(log, merged);
     film_past_value past;
-    film_value value;
+    film_text text;
 
     if (known == NULL || !film_variables_before(known, merged->event, &past) ||
-        film_variables_text(known, &past, VALUE_BYTES, &value) != FILM_OK) {
+        film_variables_text(known, &past, VALUE_BYTES, &text) != FILM_OK) {
         return false;
     }
     film_output_byte(output, ' ');
-    film_output_display(output, value.text);
+    film_output_display(output, text);
     return true;
 }
 
@@ -424,10 +431,14 @@ static bool
 has_grown(film_reader *reader, const film_event *event, film_value *value)
 {
     film_input input = film_input_of(event->tokens, event->tokens_length);
-    film_token token = film_token_decode(&input);
     film_value_record record;
+    film_token token;
 
-    if (event->kind != FILM_KIND_CHANGE || event->length_before < 0 || input.failed) {
+    if (event->kind != FILM_KIND_CHANGE || event->length_before < 0) {
+        return false;
+    }
+    film_token_read(&input, &token);
+    if (input.failed) {
         return false;
     }
     (void)film_token_describe(reader, &token, value, &record);

@@ -15,6 +15,7 @@
 #include <filmstrip/status.h>
 
 #include "base/buffer.h"
+#include "base/decimal.h"
 
 #define FILM_OUTPUT_BYTES (64u << 10)
 
@@ -83,14 +84,10 @@ film_output_text(film_output *output, const char *text)
         (output)->used += sizeof(literal) - 1;                                         \
     } while (0)
 
-/* Decimal digits of `number` at `to`, which has room for 20; returns their end. */
-char *
-film_format_u64(char *to, uint64_t number);
-
 static inline void
 film_output_u64(film_output *output, uint64_t number)
 {
-    char *to = film_output_room(output, 20);
+    char *to = film_output_room(output, FILM_DECIMAL_MAX);
 
     output->used += (size_t)(film_format_u64(to, number) - to);
 }

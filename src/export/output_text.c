@@ -17,6 +17,27 @@ needs_look(unsigned char byte)
            byte == 0xd8 || byte == 0xe2;
 }
 
+/* How many bytes at the start are ASCII that a terminal just shows, as far as is seen
+ * in steps of eight. */
+static size_t
+count_plain(film_text text)
+{
+    const uint64_t each = 0x0101010101010101u;
+    size_t count = 0;
+
+    for (; text.length - count >= sizeof(uint64_t); count += sizeof(uint64_t)) {
+        uint64_t word;
+
+        memcpy(&word, text.data + count, sizeof(word));
+        /* Of each byte the highest bit: it has one, is 0x7f, or is below 0x20. A borrow
+         * may only make a byte look special, behind one that is. */
+        if (((word | (word + each) | (word - 0x20 * each)) & (0x80 * each)) != 0) {
+            break;
+        }
+    }
+    return count;
+}
+
 /* Characters that move, hide or reorder what a terminal shows. */
 static bool
 is_unsafe(uint32_t character)
@@ -45,15 +66,16 @@ decode(const unsigned char *at, size_t left, size_t *length)
     return at[0];
 }
 
-/* Copies `text`, giving every special character to `escape` instead. */
+/* Copies `text`, giving every special character to `escape` instead; its first `plain`
+ * bytes are none. */
 static void
-write_escaped(film_output *output, film_text text, bool (*is_special)(uint32_t),
-              escape_function escape)
+write_escaped(film_output *output, film_text text, size_t plain,
+              bool (*is_special)(uint32_t), escape_function escape)
 {
     const unsigned char *bytes = (const unsigned char *)text.data;
     size_t from = 0;
 
-    for (size_t i = 0; i < text.length;) {
+    for (size_t i = plain; i < text.length;) {
         size_t length = 1;
         uint32_t character;
 
@@ -114,7 +136,7 @@ escape_json(film_output *output, uint32_t character)
 void
 film_output_json_part(film_output *output, film_text text)
 {
-    write_escaped(output, text, is_special_in_json, escape_json);
+    write_escaped(output, text, 0, is_special_in_json, escape_json);
 }
 
 void
@@ -137,7 +159,7 @@ escape_display(film_output *output, uint32_t character)
 void
 film_output_display(film_output *output, film_text text)
 {
-    write_escaped(output, text, is_unsafe, escape_display);
+    write_escaped(output, text, count_plain(text), is_unsafe, escape_display);
 }
 
 static bool
@@ -175,5 +197,5 @@ escape_xml(film_output *output, uint32_t character)
 void
 film_output_xml(film_output *output, film_text text)
 {
-    write_escaped(output, text, is_special_in_xml, escape_xml);
+    write_escaped(output, text, 0, is_special_in_xml, escape_xml);
 }

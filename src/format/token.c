@@ -4,19 +4,21 @@
 
 #include "format/token_columns.h"
 
-film_token
-film_token_decode(film_input *input)
+void
+film_token_read_any(film_input *input, film_token *out)
 {
     uint8_t first = film_input_byte(input);
-    film_token token = {.kind = (film_token_kind)first};
     const uint8_t *bytes;
 
+    out->kind = (film_token_kind)first;
+    out->integer = 0;
+    out->type = 0;
     if (first >= FILM_TOKEN_FIRST_INT) {
-        token.kind = FILM_TOKEN_INT;
-        token.integer = (int64_t)first - FILM_TOKEN_FIRST_INT + FILM_TOKEN_LEAST_INT;
-        return token;
+        out->kind = FILM_TOKEN_INT;
+        out->integer = (int64_t)first - FILM_TOKEN_FIRST_INT + FILM_TOKEN_LEAST_INT;
+        return;
     }
-    switch (token.kind) {
+    switch (out->kind) {
     case FILM_TOKEN_UNBOUND:
     case FILM_TOKEN_NONE:
     case FILM_TOKEN_FALSE:
@@ -24,48 +26,55 @@ film_token_decode(film_input *input)
     case FILM_TOKEN_REDACTED:
         break;
     case FILM_TOKEN_INT:
-        token.integer = film_unzigzag(film_input_varint(input));
+        out->integer = film_unzigzag(film_input_varint(input));
         break;
     case FILM_TOKEN_FLOAT:
-        bytes = film_input_take(input, sizeof(token.number));
+        bytes = film_input_take(input, sizeof(out->number));
         if (bytes != NULL) {
-            memcpy(&token.number, bytes, sizeof(token.number));
+            memcpy(&out->number, bytes, sizeof(out->number));
         }
         break;
     case FILM_TOKEN_VALUE:
     case FILM_TOKEN_OBJECT:
-        token.value = film_input_varint(input);
+        out->value = film_input_varint(input);
         break;
     case FILM_TOKEN_SHORT_TEXT:
-        token.text.length = film_input_byte(input);
-        if (token.text.length > FILM_TOKEN_TEXT) {
+        out->text.length = film_input_byte(input);
+        if (out->text.length > FILM_TOKEN_TEXT) {
             input->failed = true;
         }
-        token.text.data = (const char *)film_input_take(input, token.text.length);
+        out->text.data = (const char *)film_input_take(input, out->text.length);
         break;
     case FILM_TOKEN_CYCLE:
-        token.value = film_input_varint(input);
-        token.type = film_input_varint32(input);
+        out->value = film_input_varint(input);
+        out->type = film_input_varint32(input);
         break;
     default:
         input->failed = true;
         break;
     }
-    if (input->failed) {
-        memset(&token, 0, sizeof(token));
+    if (__builtin_expect(input->failed, 0)) {
+        memset(out, 0, sizeof(*out));
     }
-    return token;
 }
 
 void
 film_tokens_skip(film_input *input, uint32_t count)
 {
     while (count-- > 0 && !input->failed) {
-        if (film_input_left(input) > 0 && *input->at >= FILM_TOKEN_FIRST_INT) {
+        uint8_t first = film_input_left(input) > 0 ? *input->at : 0;
+
+        if (first >= FILM_TOKEN_FIRST_INT) {
             input->at++;
         }
+        else if (first == FILM_TOKEN_INT || first == FILM_TOKEN_VALUE ||
+                 first == FILM_TOKEN_OBJECT) {
+            input->at++;
+            (void)film_input_varint(input);
+        }
         else {
-            film_token_decode(input);
+            film_token ignored;
+            film_token_read_any(input, &ignored);
         }
     }
 }

@@ -47,28 +47,25 @@ is_fixed(film_reader *reader, const film_value_record *record)
     return !input.failed;
 }
 
-bool
-film_object_head_of(film_reader *reader, uint64_t id, film_object_head *head)
+const film_object_head *
+film_object_head_read(film_reader *reader, uint64_t id)
 {
     film_object_head *known = &reader->object_heads[id % FILM_OBJECT_HEADS];
     film_value_record record;
 
-    if (known->id != id + 1) {
-        if (film_reader_record(reader, id, &record, NULL) != FILM_OK ||
-            record.form == 0) {
-            return false;
-        }
-        known->id = id + 1;
-        known->serial = record.serial;
-        known->is_fixed = is_fixed(reader, &record);
-        known->type = record.type;
-        known->is_plain = record.form != FILM_OBJECT_ARRAY &&
-                          record.form != FILM_OBJECT_NAMED &&
-                          record.form != FILM_OBJECT_EXCEPTION;
-        known->has_attributes = record.form == FILM_OBJECT_ATTRIBUTES;
+    if (film_reader_record(reader, id, &record, NULL) != FILM_OK) {
+        return NULL;
     }
-    *head = *known;
-    return true;
+    known->id = id + 1;
+    known->serial = record.serial;
+    known->is_object = record.form != 0;
+    known->is_fixed = is_fixed(reader, &record);
+    known->type = record.type;
+    known->is_plain = record.form != FILM_OBJECT_ARRAY &&
+                      record.form != FILM_OBJECT_NAMED &&
+                      record.form != FILM_OBJECT_EXCEPTION;
+    known->has_attributes = record.form == FILM_OBJECT_ATTRIBUTES;
+    return known;
 }
 
 /* The type of what a token holds itself. */

@@ -3,33 +3,46 @@
 #include "reader/render.h"
 
 film_status
-film_reader_event_value(film_reader *reader, const film_event *event, uint32_t index,
-                        size_t limit, film_value *out, film_error *error)
+film_token_text(film_reader *reader, const film_token *token, size_t limit,
+                film_text *out, bool *cut)
 {
-    film_input input = film_input_of(event->tokens, event->tokens_length);
     film_renderer renderer = {.reader = reader,
                               .out = &reader->rendered,
                               .limit = limit,
                               .bound = UINT64_MAX};
+
+    film_buffer_clear(&reader->rendered);
+    film_buffer_clear(&reader->items);
+    film_render_token(&renderer, token);
+    film_buffer_put_byte(&reader->rendered, 0);
+    if (reader->rendered.failed) {
+        return FILM_NO_MEMORY;
+    }
+    out->data = (const char *)reader->rendered.data;
+    out->length = reader->rendered.length - 1;
+    *cut = renderer.cut;
+    return FILM_OK;
+}
+
+film_status
+film_reader_event_value(film_reader *reader, const film_event *event, uint32_t index,
+                        size_t limit, film_value *out, film_error *error)
+{
+    film_input input = film_input_of(event->tokens, event->tokens_length);
     film_value_record record;
     film_token token;
+    bool cut;
 
     if (index >= event->token_count) {
         return film_fail(error, FILM_MISUSE, "the event has no value %u", index);
     }
     film_tokens_skip(&input, index);
-    token = film_token_decode(&input);
+    film_token_read(&input, &token);
     film_token_describe(reader, &token, out, &record);
-    film_buffer_clear(&reader->rendered);
-    film_buffer_clear(&reader->items);
-    film_render_token(&renderer, &token);
-    film_buffer_put_byte(&reader->rendered, 0);
-    if (reader->rendered.failed) {
+    if (film_token_text(reader, &token, limit, &out->text, &cut) != FILM_OK) {
         return film_fail(error, FILM_NO_MEMORY, "memory ran out");
     }
-    out->text.data = (const char *)reader->rendered.data;
-    out->text.length = reader->rendered.length - 1;
-    out->cut = out->cut || renderer.cut;
+    out->cut = out->cut || cut;
     return FILM_OK;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/decimal.h"
 #include "reader/printable.h"
 
 #define LITERAL(out, text) film_buffer_append((out), (text), sizeof(text) - 1)
@@ -15,18 +16,16 @@
 void
 film_literal_int(film_buffer *out, int64_t number)
 {
-    char digits[24];
-    char *end = digits + sizeof(digits), *at = end;
-    uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    char *to = (char *)film_buffer_reserve(out, 1 + FILM_DECIMAL_MAX), *start = to;
 
-    do {
-        *--at = (char)('0' + left % 10);
-        left /= 10;
-    } while (left > 0);
-    if (number < 0) {
-        *--at = '-';
+    if (to == NULL) {
+        return;
     }
-    film_buffer_append(out, at, (size_t)(end - at));
+    if (number < 0) {
+        *to++ = '-';
+    }
+    to = film_format_u64(to, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+    out->length += (size_t)(to - start);
 }
 
 /* Divides the number of `count` 32-bit words, least first, by 10^9; gives the rest. */

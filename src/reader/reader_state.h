@@ -56,6 +56,7 @@ typedef struct film_object_head {
     uint64_t id; /* + 1; 0: free */
     uint64_t serial;
     uint32_t type;
+    bool is_object;      /* else it is a record of another value */
     bool is_plain;       /* its text is <Name #serial> */
     bool has_attributes; /* the record tells them */
     bool is_fixed;       /* a tuple or frozenset without objects in it */

@@ -18,11 +18,8 @@ put_text(film_buffer *out, film_text text)
     film_buffer_append(out, text.data, text.length);
 }
 
-static bool
-is_named(film_text type, const char *name)
-{
-    return strcmp(type.data, name) == 0;
-}
+/* Whether the type's name is that literal. */
+#define IS_NAMED(type, name) film_text_is((type), (name), sizeof(name) - 1)
 
 /* <Name #serial> */
 static void
@@ -42,27 +39,26 @@ is_full(film_renderer *renderer)
     return renderer->out->length >= renderer->limit || renderer->out->failed;
 }
 
-/* The items of a record, copied: asking for the records they refer to may drop the
- * chunk that this one lies in. */
+/* The items of a record. Asking for the records they refer to may drop the chunk that
+ * this one lies in, so they are copied before the first that is one; most containers
+ * hold scalars only. */
 typedef struct item_walk {
-    film_buffer *stack;
+    film_buffer *stack; /* of copies */
+    film_input left;    /* borrowed from the record, while there is no copy */
     size_t begin, at, end;
-    bool failed;
+    bool is_copied;
 } item_walk;
 
-/* No more than `most` tokens, which is what the text has room for. */
+/* False: memory is out. */
 static bool
-begin_items(film_reader *reader, const film_value_record *record, uint64_t most,
-            item_walk *walk)
+copy_items(item_walk *walk, uint64_t count)
 {
-    film_input input = record->rest;
+    film_input input = walk->left;
 
-    walk->stack = &reader->items;
+    walk->is_copied = true;
     walk->begin = walk->at = walk->stack->length;
-    walk->failed = false;
-    film_tokens_skip(&input, most > UINT32_MAX ? UINT32_MAX : (uint32_t)most);
-    film_buffer_append(walk->stack, record->rest.at,
-                       (size_t)(input.at - record->rest.at));
+    film_tokens_skip(&input, count > UINT32_MAX ? UINT32_MAX : (uint32_t)count);
+    film_buffer_append(walk->stack, walk->left.at, (size_t)(input.at - walk->left.at));
     walk->end = walk->stack->length;
     if (walk->stack->failed) {
         film_buffer_clear(walk->stack);
@@ -75,26 +71,38 @@ begin_items(film_reader *reader, const film_value_record *record, uint64_t most,
 static void
 end_items(item_walk *walk)
 {
-    if (walk->stack->length >= walk->begin) {
+    if (walk->is_copied && walk->stack->length >= walk->begin) {
         walk->stack->length = walk->begin;
     }
 }
 
-static film_input
-items_input(const item_walk *walk)
+/* False when it is cut or unknown. */
+static bool
+next_item(item_walk *walk, film_token *token)
 {
-    return film_input_of(walk->stack->data + walk->at, walk->end - walk->at);
+    if (walk->is_copied) { /* others may have moved the copies */
+        walk->left =
+            film_input_of(walk->stack->data + walk->at, walk->end - walk->at);
+    }
+    film_token_read(&walk->left, token);
+    if (walk->is_copied) {
+        walk->at = walk->end - film_input_left(&walk->left);
+    }
+    return !walk->left.failed;
 }
 
-static film_token
-next_item(item_walk *walk)
+/* Renders one of them; `behind` it there are as many as the text has room for. */
+static void
+render_item(film_renderer *renderer, item_walk *walk, const film_token *token,
+            uint64_t behind)
 {
-    film_input input = items_input(walk);
-    film_token token = film_token_decode(&input);
-
-    walk->failed = input.failed;
-    walk->at = walk->end - film_input_left(&input);
-    return token;
+    if (!walk->is_copied &&
+        (token->kind == FILM_TOKEN_VALUE || token->kind == FILM_TOKEN_OBJECT) &&
+        !copy_items(walk, behind)) {
+        renderer->out->failed = true;
+        return;
+    }
+    film_render_token(renderer, token);
 }
 
 /* Items between the brackets; `pairs` for key: value. */
@@ -106,26 +114,24 @@ render_items(film_renderer *renderer, const film_value_record *record, bool pair
     uint64_t room =
         renderer->limit > out->length ? renderer->limit - out->length + 2 : 2;
     bool cut = (record->flags & FILM_VALUE_CUT) != 0;
-    item_walk walk;
+    item_walk walk = {.stack = &renderer->reader->items, .left = record->rest};
 
-    if (!begin_items(renderer->reader, record, tokens < room ? tokens : room, &walk)) {
-        out->failed = true;
-        return;
-    }
+    room = tokens < room ? tokens : room;
     renderer->depth++;
-    for (i = 0; i < count && !is_full(renderer) && !walk.failed; i++) {
-        film_token token = next_item(&walk);
-        if (walk.failed) {
+    for (i = 0; i < count && !is_full(renderer) && !walk.left.failed; i++) {
+        film_token token;
+
+        if (!next_item(&walk, &token)) {
             break;
         }
         if (i > 0) {
             PUT(out, ", ");
         }
-        film_render_token(renderer, &token);
+        render_item(renderer, &walk, &token, room);
         if (pairs) {
-            token = next_item(&walk);
+            (void)next_item(&walk, &token);
             PUT(out, ": ");
-            film_render_token(renderer, &token);
+            render_item(renderer, &walk, &token, room);
         }
     }
     renderer->depth--;
@@ -144,19 +150,19 @@ render_sequence(film_renderer *renderer, const film_value_record *record,
     film_buffer *out = renderer->out;
     bool empty = record->count == 0 && (record->flags & FILM_VALUE_CUT) == 0;
 
-    if (is_named(type, "list")) {
+    if (IS_NAMED(type, "list")) {
         film_buffer_put_byte(out, '[');
         render_items(renderer, record, false);
         film_buffer_put_byte(out, ']');
     }
-    else if (is_named(type, "tuple")) {
+    else if (IS_NAMED(type, "tuple")) {
         film_buffer_put_byte(out, '(');
         render_items(renderer, record, false);
         film_buffer_append_text(
             out,
             record->count == 1 && (record->flags & FILM_VALUE_CUT) == 0 ? ",)" : ")");
     }
-    else if (is_named(type, "set") && !empty) {
+    else if (IS_NAMED(type, "set") && !empty) {
         film_buffer_put_byte(out, '{');
         render_items(renderer, record, false);
         film_buffer_put_byte(out, '}');
@@ -164,10 +170,10 @@ render_sequence(film_renderer *renderer, const film_value_record *record,
     else if (empty) {
         put_text(out, film_short_name(type));
         film_buffer_append_text(
-            out, is_named(type, "set") || is_named(type, "frozenset") ? "()" : "([])");
+            out, IS_NAMED(type, "set") || IS_NAMED(type, "frozenset") ? "()" : "([])");
     }
     else {
-        bool braces = is_named(type, "frozenset");
+        bool braces = IS_NAMED(type, "frozenset");
         put_text(out, film_short_name(type));
         film_buffer_append_text(out, braces ? "({" : "([");
         render_items(renderer, record, false);
@@ -178,7 +184,7 @@ render_sequence(film_renderer *renderer, const film_value_record *record,
 static void
 render_mapping(film_renderer *renderer, const film_value_record *record, film_text type)
 {
-    bool plain = is_named(type, "dict");
+    bool plain = IS_NAMED(type, "dict");
     film_buffer *out = renderer->out;
 
     if (!plain) {
@@ -219,13 +225,13 @@ render_named(film_renderer *renderer, const film_value_record *record, film_text
     film_input input = record->rest;
     film_text name =
         film_tables_string(&renderer->reader->tables, film_input_varint32(&input));
-    bool quoted = is_named(type, "type") || is_named(type, "module");
+    bool quoted = IS_NAMED(type, "type") || IS_NAMED(type, "module");
 
     film_buffer_put_byte(out, '<');
-    if (is_named(type, "type")) {
+    if (IS_NAMED(type, "type")) {
         PUT(out, "class");
     }
-    else if (is_named(type, "builtin_function_or_method")) {
+    else if (IS_NAMED(type, "builtin_function_or_method")) {
         PUT(out, "built-in function");
     }
     else {
@@ -307,7 +313,7 @@ render_scalar(film_renderer *renderer, const film_value_record *record, film_tex
         PUT(out, FILM_REDACTED);
         return;
     }
-    if (is_named(type, "int")) {
+    if (IS_NAMED(type, "int")) {
         if (cut) { /* the head of an int says nothing about it */
             PUT(out, "<int of ");
             film_literal_int(out, record->length < 0 ? 0 : record->length);
@@ -318,7 +324,7 @@ render_scalar(film_renderer *renderer, const film_value_record *record, film_tex
         film_literal_big_int(out, bytes, length);
         return;
     }
-    if (is_named(type, "complex") && length == 2 * sizeof(double)) {
+    if (IS_NAMED(type, "complex") && length == 2 * sizeof(double)) {
         double parts[2];
         memcpy(parts, bytes, sizeof(parts));
         film_literal_complex(out, parts[0], parts[1]);
@@ -328,10 +334,10 @@ render_scalar(film_renderer *renderer, const film_value_record *record, film_tex
         cut = true;
         length = room;
     }
-    if (is_named(type, "bytes")) {
+    if (IS_NAMED(type, "bytes")) {
         film_literal_bytes(out, bytes, length);
     }
-    else if (is_named(type, "slice") && is_printable(bytes, length)) {
+    else if (IS_NAMED(type, "slice") && is_printable(bytes, length)) {
         film_buffer_append(out, bytes, length); /* slice(1, 2, None) */
     }
     else {
@@ -418,13 +424,13 @@ render_cycle(film_renderer *renderer, const film_token *token)
     film_text type = film_tables_string(&renderer->reader->tables, token->type);
 
     renderer->cut = true;
-    if (is_named(type, "list")) {
+    if (IS_NAMED(type, "list")) {
         PUT(renderer->out, "[...]");
     }
-    else if (is_named(type, "dict") || is_named(type, "set")) {
+    else if (IS_NAMED(type, "dict") || IS_NAMED(type, "set")) {
         PUT(renderer->out, "{...}");
     }
-    else if (is_named(type, "tuple")) {
+    else if (IS_NAMED(type, "tuple")) {
         PUT(renderer->out, "(...)");
     }
     else {

@@ -30,6 +30,12 @@ typedef struct film_renderer {
 void
 film_render_token(film_renderer *renderer, const film_token *token);
 
+/* The token's text alone, ended by NUL, borrowed until the next value is asked for.
+ * *cut: it is not all. FILM_NO_MEMORY. */
+FILM_NODISCARD film_status
+film_token_text(film_reader *reader, const film_token *token, size_t limit,
+                film_text *out, bool *cut);
+
 /* What is known about a token besides its text: type, serial, length, flags. True and
  * *record (borrowed until the next record is asked for) where it is a record. */
 bool
@@ -40,8 +46,25 @@ film_token_describe(film_reader *reader, const film_token *token, film_value *ou
 film_text
 film_short_name(film_text type);
 
-/* An object's type and serial, quickly. False: it is not in the recording. */
-bool
-film_object_head_of(film_reader *reader, uint64_t id, film_object_head *head);
+/* Reads what film_object_head_of gives; NULL: it is not in the recording. */
+const film_object_head *
+film_object_head_read(film_reader *reader, uint64_t id);
+
+/* An object's type and serial, quickly. False: it is not in the recording, or not an
+ * object's. */
+static inline bool
+film_object_head_of(film_reader *reader, uint64_t id, film_object_head *head)
+{
+    const film_object_head *known = &reader->object_heads[id % FILM_OBJECT_HEADS];
+
+    if (__builtin_expect(known->id != id + 1, 0)) {
+        known = film_object_head_read(reader, id);
+        if (known == NULL) {
+            return false;
+        }
+    }
+    *head = *known;
+    return head->is_object;
+}
 
 #endif
