@@ -1,10 +1,11 @@
-"""Measures readers on two shapes of recordings that are hard for them.
+"""Measures readers on shapes of recordings that are hard for them.
 
     bench/shapes.py [--events N] [--folder FOLDER] [--json]
 
 jobs: heapq, dicts and dataclasses; dicts told long ago are written to piece by piece.
 turns: thousands of dicts are written to in turn, so what one holds at a late moment is
-put together from writes in nearly all chunks. Times are of the processor, so that other
+put together from writes in nearly all chunks.
+orders: heapq, deque, dicts and dataclasses that come and go. Times are of the processor, so that other
 work on the machine counts little. Exit status 1 where a bar is missed.
 """
 
@@ -18,7 +19,11 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PROGRAMS = {"jobs": ("shape_jobs.py", 27), "turns": ("shape_turns.py", 8)}
+PROGRAMS = {
+    "jobs": ("shape_jobs.py", 27),
+    "turns": ("shape_turns.py", 8),
+    "orders": ("shape_orders.py", 73),
+}
 # Least for the log, most for the moments.
 LOG_BAR, MOMENT_BAR = 2_000_000, 20
 MOMENTS = 20

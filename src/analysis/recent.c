@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 
 #define WAYS 4u
+#define CACHE_LINE 64u
 
 _Static_assert(sizeof(film_recent_entry) == 32, "two entries a cache line");
 
@@ -15,15 +16,24 @@ film_recent_init(film_recent *table)
 {
     table->clock = 0;
     memset(table->forgotten, 0, sizeof(table->forgotten));
+    table->memory =
+        film_alloc_array((size_t)FILM_RECENT_BUCKETS * WAYS +
+                             CACHE_LINE / sizeof(*table->memory),
+                         sizeof(*table->memory));
+    if (table->memory == NULL) {
+        return false;
+    }
     table->entries =
-        film_alloc_array((size_t)FILM_RECENT_BUCKETS * WAYS, sizeof(*table->entries));
-    return table->entries != NULL;
+        (film_recent_entry *)((uint8_t *)table->memory +
+                              (CACHE_LINE - (uintptr_t)table->memory % CACHE_LINE) %
+                                  CACHE_LINE);
+    return true;
 }
 
 void
 film_recent_reset(film_recent *table)
 {
-    film_free(table->entries);
+    film_free(table->memory);
     memset(table, 0, sizeof(*table));
 }
 

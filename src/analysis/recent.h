@@ -19,7 +19,8 @@ typedef struct film_recent_entry {
 } film_recent_entry;
 
 typedef struct film_recent {
-    film_recent_entry *entries; /* owned */
+    film_recent_entry *memory;  /* owned */
+    film_recent_entry *entries; /* borrowed: in it, at the start of a cache line */
     uint32_t clock;             /* counts uses */
     /* How many entries of each quarter have made room for others. */
     uint32_t forgotten[4];

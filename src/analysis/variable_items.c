@@ -159,6 +159,15 @@ is_outdated(film_variables *variables, const film_token *token)
            (head.written && content.value == token->value);
 }
 
+/* True for a tuple or frozenset without objects in it: nothing within is written. */
+static bool
+is_fixed(film_variables *variables, uint64_t id)
+{
+    film_object_head head;
+
+    return film_object_head_of(variables->reader, id, &head) && head.is_fixed;
+}
+
 /* True when nothing within the record's object was written since. */
 static bool
 is_current(film_variables *variables, uint64_t id, unsigned levels)
@@ -181,7 +190,8 @@ is_current(film_variables *variables, uint64_t id, unsigned levels)
 
         current = input.failed || token.kind != FILM_TOKEN_VALUE ||
                   (!is_outdated(variables, &token) &&
-                   (levels == 0 || is_current(variables, token.value, levels - 1)));
+                   (levels == 0 || is_fixed(variables, token.value) ||
+                    is_current(variables, token.value, levels - 1)));
     }
     film_buffer_reset(&tokens);
     return current;

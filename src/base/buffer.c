@@ -58,42 +58,12 @@ film_buffer_put_bytes(film_buffer *buffer, const void *bytes, size_t length)
     film_buffer_append(buffer, bytes, length);
 }
 
-/* A varint of two to four bytes, which most ids and serials have; false: another one,
- * or the input may end before it does. */
-static inline bool
-take_usual_varint(film_input *input, uint64_t *number)
-{
-    const uint8_t *at = input->at;
-    uint32_t result;
-
-    if (film_input_left(input) < 4 || at[0] < 0x80) {
-        return false;
-    }
-    result = (at[0] & 0x7fu) | (at[1] & 0x7fu) << 7;
-    if (at[1] < 0x80) {
-        input->at = at + 2;
-    }
-    else if (at[2] < 0x80) {
-        result |= (uint32_t)at[2] << 14;
-        input->at = at + 3;
-    }
-    else if (at[3] < 0x80) {
-        result |= (at[2] & 0x7fu) << 14 | (uint32_t)at[3] << 21;
-        input->at = at + 4;
-    }
-    else {
-        return false;
-    }
-    *number = result;
-    return true;
-}
-
 uint64_t
 film_input_varint_slow(film_input *input)
 {
     uint64_t number = 0;
 
-    if (take_usual_varint(input, &number)) {
+    if (film_input_usual_varint(input, &number)) {
         return number;
     }
     if (!film_varint_decode(&input->at, input->end, &number)) {

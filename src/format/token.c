@@ -13,6 +13,10 @@ film_token_read_any(film_input *input, film_token *out)
     out->kind = (film_token_kind)first;
     out->integer = 0;
     out->type = 0;
+    if ((first == FILM_TOKEN_VALUE || first == FILM_TOKEN_OBJECT) && !input->failed &&
+        film_input_usual_varint(input, &out->value)) {
+        return;
+    }
     if (first >= FILM_TOKEN_FIRST_INT) {
         out->kind = FILM_TOKEN_INT;
         out->integer = (int64_t)first - FILM_TOKEN_FIRST_INT + FILM_TOKEN_LEAST_INT;
