@@ -16,10 +16,9 @@ film_recent_init(film_recent *table)
 {
     table->clock = 0;
     memset(table->forgotten, 0, sizeof(table->forgotten));
-    table->memory =
-        film_alloc_array((size_t)FILM_RECENT_BUCKETS * WAYS +
-                             CACHE_LINE / sizeof(*table->memory),
-                         sizeof(*table->memory));
+    table->memory = film_alloc_array((size_t)FILM_RECENT_BUCKETS * WAYS +
+                                         CACHE_LINE / sizeof(*table->memory),
+                                     sizeof(*table->memory));
     if (table->memory == NULL) {
         return false;
     }

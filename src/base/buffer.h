@@ -30,9 +30,8 @@ film_buffer_append_slow(film_buffer *buffer, const void *bytes, size_t length);
 static inline void
 film_buffer_append(film_buffer *buffer, const void *bytes, size_t length)
 {
-    if (__builtin_expect(length - 1 < buffer->capacity - buffer->length &&
-                             !buffer->failed,
-                         1)) {
+    if (__builtin_expect(
+            length - 1 < buffer->capacity - buffer->length && !buffer->failed, 1)) {
         memcpy(buffer->data + buffer->length, bytes, length);
         buffer->length += length;
         return;

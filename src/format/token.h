@@ -125,8 +125,8 @@ film_token_read(film_input *input, film_token *out)
     if (__builtin_expect(input->at < input->end && *input->at >= FILM_TOKEN_FIRST_INT,
                          1)) {
         out->kind = FILM_TOKEN_INT;
-        out->integer = (int64_t)*input->at++ - FILM_TOKEN_FIRST_INT +
-                       FILM_TOKEN_LEAST_INT;
+        out->integer =
+            (int64_t)*input->at++ - FILM_TOKEN_FIRST_INT + FILM_TOKEN_LEAST_INT;
         out->type = 0;
         return;
     }

@@ -81,8 +81,7 @@ static bool
 next_item(item_walk *walk, film_token *token)
 {
     if (walk->is_copied) { /* others may have moved the copies */
-        walk->left =
-            film_input_of(walk->stack->data + walk->at, walk->end - walk->at);
+        walk->left = film_input_of(walk->stack->data + walk->at, walk->end - walk->at);
     }
     film_token_read(&walk->left, token);
     if (walk->is_copied) {
