@@ -31,7 +31,7 @@ class Book:
     def match(self, side, amount):
         heap = self.sides[side]
         while amount and heap:
-            key, number = heap[0]
+            number = heap[0][1]
             order = self.orders[number]
             taken = min(amount, order.left)
             order.left -= taken

@@ -5,8 +5,9 @@
 jobs: heapq, dicts and dataclasses; dicts told long ago are written to piece by piece.
 turns: thousands of dicts are written to in turn, so what one holds at a late moment is
 put together from writes in nearly all chunks.
-orders: heapq, deque, dicts and dataclasses that come and go. Times are of the processor, so that other
-work on the machine counts little. Exit status 1 where a bar is missed.
+orders: heapq, deque, dicts and dataclasses that come and go.
+Times are of the processor, so that other work on the machine counts little. Exit status
+1 where a bar is missed.
 """
 
 import argparse
