@@ -252,7 +252,7 @@ put_digits(film_buffer *out, const char *digits, size_t count, int power,
 static void
 put_float(film_buffer *out, double number, bool with_point)
 {
-    char digits[40];
+    char digits[40] = {0};
     int power = 0;
     size_t count;
 
