@@ -103,16 +103,21 @@ class Place:
             self.source.mkdir()
         else:
             got = self.folder / "sdist"
-            name = self.suite.distribution
-            pinned = f"{name}=={self.suite.version}"
-            self._pip(
-                *("download", "--no-deps", f"--no-binary={name}", f"-d{got}", pinned)
-            )
+            got.mkdir()
+            if self.suite.debian:
+                self._fetch_from_debian(got)
+            else:
+                name = self.suite.distribution
+                pinned = f"{name}=={self.suite.version}"
+                self._pip(
+                    *("download", "--no-deps", f"--no-binary={name}"),
+                    *(f"-d{got}", pinned),
+                )
             (archive,) = got.iterdir()
             with tarfile.open(archive) as file:
                 file.extractall(self.folder / "unpacked", filter="data")
             (tree,) = (self.folder / "unpacked").iterdir()
-            tree.rename(self.source)
+            (tree / self.suite.inside).rename(self.source)
             for name in self.suite.remove:
                 shutil.rmtree(self.source / name)
         if self.suite.source != "sdist":  # or pytest would take the settings of ours
@@ -124,6 +129,23 @@ class Place:
             if old not in text:
                 raise SoakError(f"{name} of {self.suite.name} has no {old!r}")
             (self.source / name).write_text(text.replace(old, new))
+
+    def _fetch_from_debian(self, got: pathlib.Path) -> None:
+        """The library's own archive, as Debian's source package has it."""
+        release, package = self.suite.debian
+        apt = self.folder / "apt"
+        run_quietly([ROOT / "tools" / "debian_apt", "deb-src", release, apt])
+        run_quietly(
+            [
+                *("apt-get", "source", "-q", "--download-only", "--tar-only"),
+                *("--only-source", f"{package}/{release}"),
+            ],
+            folder=got,
+            environment={"APT_CONFIG": str(apt / "apt.conf")},
+        )
+        (archive,) = got.iterdir()
+        if f"_{self.suite.version}.orig." not in archive.name:
+            raise SoakError(f"Debian's {release} has {archive.name}")
 
     def _install_filmstrip(self) -> None:
         """Copies the package, as a wheel has it, with what says that it is there."""
@@ -233,11 +255,21 @@ class Place:
 
 
 def run_quietly(
-    command: Sequence[str | os.PathLike[str]], limit_s: float = 300
+    command: Sequence[str | os.PathLike[str]],
+    limit_s: float = 300,
+    folder: pathlib.Path | None = None,
+    environment: dict[str, str] | None = None,
 ) -> None:
     words = [os.fspath(word) for word in command]
     try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=limit_s)
+        done = subprocess.run(
+            words,
+            capture_output=True,
+            text=True,
+            timeout=limit_s,
+            cwd=folder,
+            env={**os.environ, **(environment or {})},
+        )
     except subprocess.TimeoutExpired:
         raise SoakError(f"{' '.join(words)}: not done in {limit_s:.0f} s") from None
     if done.returncode != 0:
@@ -383,6 +415,9 @@ def main() -> int:
         if name not in SUITES:
             parser.error(f"there is no suite {name}; there are: {' '.join(SUITES)}")
 
+    # A shell starts what runs in the background with SIGINT ignored, and children inherit
+    # that: tests of KeyboardInterrupt would wait for ever.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = ROOT / "build" / "libraries"
     failed = 0
     for name in names:
