@@ -230,6 +230,30 @@ content_of(PyTypeObject *type)
     return FILM_CONTENT_OPAQUE;
 }
 
+/* Where the slot `name` goes: over the one of a base, which it hides. What a base says of
+ * a hidden one need not be so: classes that mypyc compiled have bases that are laid out
+ * in another way, with members to be found under each class's own. */
+static unsigned
+place_of_slot(const film_type *known, const film_slot *slots, PyObject *name)
+{
+    unsigned index = 0;
+
+    while (index < known->slot_count &&
+           slots[index].name != name) { /* names of members are interned */
+        index++;
+    }
+    return index;
+}
+
+/* True for the members that C code declares to have Python find them: where the object
+ * keeps its dict and its weak references. They are no attributes of the program. */
+static bool
+is_of_the_layout(PyObject *name)
+{
+    return PyUnicode_CompareWithASCIIString(name, "__dict__") == 0 ||
+           PyUnicode_CompareWithASCIIString(name, "__weakref__") == 0;
+}
+
 /* Adds the members of __slots__ that `base` itself defines. */
 static void
 add_slots(film_type *known, PyTypeObject *base, film_slot *slots)
@@ -244,19 +268,28 @@ add_slots(film_type *known, PyTypeObject *base, film_slot *slots)
     for (Py_ssize_t index = 0; index < pairs.count; index++) {
         PyObject *key, *value = film_pairs_get(&pairs, index, &key);
         const PyMemberDef *member;
+        unsigned place;
 
         if (value == NULL || Py_TYPE(value) != &PyMemberDescr_Type ||
-            !PyUnicode_CheckExact(key) || known->slot_count == MAX_SLOTS) {
+            !PyUnicode_CheckExact(key)) {
             continue;
         }
         member = ((PyMemberDescrObject *)value)->d_member;
-        if (member->type == T_OBJECT_EX && ((PyDescrObject *)value)->d_type == base) {
-            slots[known->slot_count++] = (film_slot){
+        if (member->type != T_OBJECT_EX || ((PyDescrObject *)value)->d_type != base ||
+            is_of_the_layout(key)) {
+            continue;
+        }
+        place = place_of_slot(known, slots, key);
+        if (place < MAX_SLOTS) {
+            slots[place] = (film_slot){
                 .offset = member->offset,
                 .name = key,
                 .name_id = film_name_id(key),
                 .secret = film_name_is_secret(key),
             };
+            if (place == known->slot_count) {
+                known->slot_count++;
+            }
         }
     }
 }

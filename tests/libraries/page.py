@@ -15,6 +15,7 @@ MODES = {
     "target": "`--target` the library",
     "all": "`--all`",
 }
+LOSSES = {"lost_events": "events lost", "plans_missing": "without a plan"}
 
 
 def sentence(result: dict[str, Any]) -> str:
@@ -48,8 +49,12 @@ def is_fault(suite: Suite, mode: str, result: dict[str, Any]) -> bool:
     if mode == "bare":
         return False
     ended = result["same_status"] or bool(result["changed"] or result["unsteady"])
-    lost = any(result["losses"].values()) or bool(result["faults"])
-    return bool(unexplained(suite, mode, result)) or not ended or lost
+    lost = any(
+        count and f"{mode} {name}" not in suite.known
+        for name, count in result["losses"].items()
+    )
+    faults = lost or bool(result["faults"])
+    return bool(unexplained(suite, mode, result)) or not ended or faults
 
 
 def cell(result: dict[str, Any] | None, bare: dict[str, Any]) -> str:
@@ -63,8 +68,21 @@ def cell(result: dict[str, Any] | None, bare: dict[str, Any]) -> str:
         changed += f" ({len(result['unsteady'])} unsteady)"
     cpu = result["cpu_s"] / max(bare["cpu_s"], 0.01)
     told = f"{changed}, × {cpu:.2f}, {result['rss_mib'] - bare['rss_mib']:+.0f} MiB"
-    lost = sum(result["losses"].values())
-    return told + (f", {lost:,} lost" if lost else "")
+    return told + "".join(
+        f", {count:,} {LOSSES[name]}" for name, count in result["losses"].items() if count
+    )
+
+
+def notes_of(suite: Suite, mode: str, result: dict[str, Any]) -> list[str]:
+    """What a cell's numbers are: each test that changed, each kind of loss, and why."""
+    told = {name: f"`{name}`, {how}" for name, how in result["changed"].items()}
+    for name, count in result["losses"].items():
+        if count:
+            told[name] = f"{count:,} {LOSSES[name]}"
+    return [
+        f"{words}: {suite.known.get(f'{mode} {name}', 'not explained yet')}"
+        for name, words in told.items()
+    ]
 
 
 def table(folder: pathlib.Path) -> list[str]:
@@ -90,12 +108,12 @@ def table(folder: pathlib.Path) -> list[str]:
                 f"| {suite.name} {suite.version} | {version} | {bare['tests']:,} | "
                 f"{bare['cpu_s']:.0f} s, {bare['rss_mib']:.0f} MiB | {' | '.join(cells)} |"
             )
-            for mode in MODES:
-                for name, how in results.get(mode, {}).get("changed", {}).items():
-                    why = suite.known.get(f"{mode} {name}", "not explained yet")
-                    notes.append(
-                        f"* {suite.name} on {version}, {MODES[mode]}: `{name}`, {how}: {why}"
-                    )
+            notes += [
+                f"* {suite.name} on {version}, {MODES[mode]}: {note}"
+                for mode in MODES
+                if mode in results
+                for note in notes_of(suite, mode, results[mode])
+            ]
     return [
         *lines,
         "",

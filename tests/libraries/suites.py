@@ -41,7 +41,8 @@ class Suite:
     command: tuple[str, ...] = ()  # instead of pytest; {report}: where the JUnit goes
     left_out: dict[str, str] = dataclasses.field(default_factory=dict)  # test: reason
     # Tests that end otherwise when recorded, and why: they are told in the table, and
-    # are no fault of the soak. "MODE TEST", the test as in the report.
+    # are no fault of the soak. "MODE TEST", the test as in the report; losses by their
+    # name, "MODE plans_missing".
     known: dict[str, str] = dataclasses.field(default_factory=dict)
     limit_s: float = 240  # of the bare run; a recorded one has four times that
     pythons: tuple[str, ...] = ("3.11", "3.12", "3.13", "3.14")
@@ -146,6 +147,10 @@ _ROWS = (
             *("brotli==1.2.1", "zstandard==0.25.0"),
         ),
         remove=("httpx",),
+        known={
+            "all tests.test_timeouts::test_write_timeout[trio]": "it wants a write to take "
+            "longer than a microsecond, which it does when it is recorded"
+        },
     ),
     Suite(
         *("werkzeug", "3.1.9", ("tests",), ("werkzeug",)),
@@ -156,6 +161,11 @@ _ROWS = (
         left_out={
             "tests/test_serving.py::test_reloader_sys_path[watchdog]": "waits for ever, "
             "bare too, where no event of the file system comes"
+        },
+        known={
+            f"{mode} plans_missing": "`test_long_build` has a function of 10,000 "
+            "parameters compiled; it is longer than what is planned (65,000 code units)"
+            for mode in ("default", "all")
         },
     ),
     Suite(

@@ -389,3 +389,51 @@ def test_lengths_of_what_is_too_large_to_compare(record, dump):
         (10, 10, True),
         (10, 0, False),
     ]
+
+
+def test_a_base_that_is_laid_out_in_another_way(tell):
+    """As classes that mypyc compiled: under the derived class's members are others of the
+    same names, at places where its objects hold something that is no object."""
+    told = tell(
+        """
+        import ctypes
+        from ctypes import c_char_p, c_int, c_ssize_t, c_uint, c_void_p
+
+        class Member(ctypes.Structure):
+            _fields_ = [("name", c_char_p), ("type", c_int), ("offset", c_ssize_t),
+                        ("flags", c_int), ("doc", c_char_p)]
+        class Slot(ctypes.Structure):
+            _fields_ = [("slot", c_int), ("what", c_void_p)]
+        class Spec(ctypes.Structure):
+            _fields_ = [("name", c_char_p), ("size", c_int), ("item", c_int),
+                        ("flags", c_uint), ("slots", c_void_p)]
+        make = ctypes.pythonapi.PyType_FromSpecWithBases
+        make.restype, make.argtypes = ctypes.py_object, [c_void_p, ctypes.py_object]
+        OBJECT_EX, READ_ONLY, MEMBERS, BASE_TYPE = 16, 1, 72, 1 << 10
+        alive = []
+
+        def compiled(name, bases, size, flags, **offsets):
+            members = (Member * (len(offsets) + 1))(
+                *(Member(key.encode(), OBJECT_EX, at, flags) for key, at in offsets.items())
+            )
+            slots = (Slot * 2)(Slot(MEMBERS, ctypes.addressof(members)))
+            spec = Spec(name, size, 0, BASE_TYPE, ctypes.addressof(slots))
+            alive.append((members, slots, spec, name))
+            return make(ctypes.addressof(spec), bases)
+
+        Trait = compiled(b"m.Trait", (object,), 32, READ_ONLY, held=16, __dict__=24)
+        Compiled = compiled(b"m.Compiled", (Trait,), 48, 0, held=32, __dict__=40)
+
+        def main():
+            thing = Compiled()
+            for offset in (16, 24):
+                c_void_p.from_address(id(thing) + offset).value = 8
+            thing.held = [1]
+            same = thing
+            same.held.append(2)
+            thing = same = None
+        """
+    )
+    print(told)
+    assert any("Compiled.held = [1]" in line for line in told), told
+    assert not any("__dict__" in line for line in told), told
