@@ -53,7 +53,8 @@ def is_fault(suite: Suite, mode: str, result: dict[str, Any]) -> bool:
         count and f"{mode} {name}" not in suite.known
         for name, count in result["losses"].items()
     )
-    faults = lost or bool(result["faults"])
+    crashed = result["status"] is not None and result["status"] < 0
+    faults = lost or crashed or bool(result["faults"])
     return bool(unexplained(suite, mode, result)) or not ended or faults
 
 
@@ -63,6 +64,8 @@ def cell(result: dict[str, Any] | None, bare: dict[str, Any]) -> str:
         return "–"
     if result["status"] is None:
         return "not done in time"
+    if result["status"] < 0:
+        return f"ended by signal {-result['status']}"
     changed = str(len(result["changed"]))
     if result["unsteady"]:
         changed += f" ({len(result['unsteady'])} unsteady)"

@@ -101,9 +101,35 @@ def test_the_page_tells_what_was_measured(tmp_path):
     version = suites.SUITES["click"].version
     assert (
         f"| click {version} | 3.12 | 1 | 1 s, 10 MiB | – | – | "
-        "1, × 2.00, +0 MiB, 1,500 lost |" in lines
+        "1, × 2.00, +0 MiB, 1,500 events lost |" in lines
     )
     assert any("`a`, passed -> failure: not explained yet" in line for line in lines)
+    assert any("1,500 events lost: not explained yet" in line for line in lines)
+
+
+def test_a_run_that_crashes_is_a_fault():
+    """Whatever its tests did when they ran a second time."""
+    bare, crashed = run_of({"a": "passed"}), run_of({}, -11)
+    result = soak.verdict(Twice(bare, bare), "all", bare, crashed)
+    assert result["unsteady"] == ["a"] and not result["changed"]
+    assert page.is_fault(suites.SUITES["click"], "all", result)
+    assert page.cell(result, soak.measured(bare)) == "ended by signal 11"
+
+
+def test_a_loss_is_a_fault_unless_it_is_known():
+    bare, recorded = run_of({"a": "passed"}), run_of({"a": "passed"})
+    recorded.losses = {"plans_missing": 1, "lost_events": 0}
+    result = soak.verdict(Twice(bare, recorded), "all", bare, recorded)
+    known = suites.Suite("x", "1", (), (), known={"all plans_missing": "a reason"})
+    assert page.is_fault(suites.SUITES["click"], "all", result)
+    assert not page.is_fault(known, "all", result)
+    assert page.notes_of(known, "all", result) == ["1 without a plan: a reason"]
+
+
+def test_a_part_by_the_names_of_modules_is_run_again_as_a_whole():
+    """By file, pytest gives its tests other names."""
+    suite = suites.Suite("x", "1", ("--pyargs", "x.tests"), ())
+    assert suite.words("r", ["../x/tests/test_a.py"]) == suite.words("r")
 
 
 def test_a_run_that_takes_too_long_is_ended(tmp_path):
