@@ -17,6 +17,7 @@
 #include "recorder/compat_objects.h"
 #include "recorder/plan.h"
 #include "recorder/thread_context.h"
+#include "recorder/known_secrets.h"
 
 /* Who holds a value that is looked at: what proves, at the next sighting of its
  * address, that it is still the same object (objects.h). */
@@ -43,9 +44,6 @@ typedef struct film_holder {
 /* True when values bound to `name` are redacted: see capture_types.h. Hooks may ask
  * once for a variable and pass no name for it from then on. */
 #define film_capture_is_secret film_name_is_secret
-
-/* While it is 0, no str needs to be looked at for secrets. */
-extern uint32_t film_the_secret_count;
 
 /* The rest of film_capture. */
 uint8_t *

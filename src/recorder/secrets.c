@@ -1,9 +1,6 @@
 /* secrets.c: see secrets.h.
  * SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "recorder/secrets.h"
-
-#include <string.h>
 
 #include "format/redact.h"
 #include "recorder/compat_objects.h"
@@ -11,110 +8,17 @@
 #include "recorder/session.h"
 #include "recorder/text.h"
 
-#define SECRETS 256u
-#define SHORTEST_SECRET 4u
+/* A code point takes at most 4 bytes. */
 #define UTF8_BYTES 4u
 
 bool film_the_hidden;
 
-static struct {
-    uint32_t lengths[SECRETS];
-    char texts[SECRETS][FILM_SECRET_BYTES];
-    uint32_t next;
-} *secrets; /* owned; made for the first one */
-uint32_t film_the_secret_count;
-
-static void
-remember_text(const char *text, size_t length)
-{
-    uint32_t at;
-
-    if (length > FILM_SECRET_BYTES) {
-        length = FILM_SECRET_BYTES;
-    }
-    if (length < SHORTEST_SECRET || film_secret_is_in(text, length)) {
-        return;
-    }
-    if (secrets == NULL && (secrets = calloc(1, sizeof(*secrets))) == NULL) {
-        return;
-    }
-    at = secrets->next++ % SECRETS;
-    memcpy(secrets->texts[at], text, length);
-    secrets->lengths[at] = (uint32_t)length;
-    if (film_the_secret_count < SECRETS) {
-        film_the_secret_count++;
-    }
-}
-
-static void
-remember_scalar(PyObject *value)
-{
-    if (Py_TYPE(value) == &PyUnicode_Type) {
-        char text[FILM_SECRET_BYTES + UTF8_BYTES];
-
-        remember_text(text, film_text_copy(value, text, FILM_SECRET_BYTES, NULL));
-    }
-    else if (Py_TYPE(value) == &PyBytes_Type) {
-        remember_text(PyBytes_AS_STRING(value), (size_t)PyBytes_GET_SIZE(value));
-    }
-}
-
-void
-film_secret_remember(PyObject *value)
-{
-    const PyTypeObject *type = Py_TYPE(value);
-
-    if (type == &PyList_Type || type == &PyTuple_Type) {
-        PyObject **items = type == &PyList_Type ? ((PyListObject *)value)->ob_item
-                                                : ((PyTupleObject *)value)->ob_item;
-
-        for (Py_ssize_t index = 0; index < Py_SIZE(value) && index < 64; index++) {
-            if (items[index] != NULL) {
-                remember_scalar(items[index]);
-            }
-        }
-    }
-    else if (type == &PyDict_Type) {
-        film_pairs pairs;
-
-        film_pairs_of_dict(value, &pairs);
-        for (Py_ssize_t index = 0; index < pairs.count && index < 64; index++) {
-            PyObject *key, *item = film_pairs_get(&pairs, index, &key);
-
-            if (item != NULL) {
-                remember_scalar(item);
-            }
-        }
-    }
-    else {
-        remember_scalar(value);
-    }
-}
-
-bool
-film_secret_is_in(const char *text, size_t length)
-{
-    for (uint32_t index = 0; index < film_the_secret_count; index++) {
-        if (length >= secrets->lengths[index] &&
-            memmem(text, length, secrets->texts[index], secrets->lengths[index]) !=
-                NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
 void
 film_secrets_end(void)
 {
-    free(secrets);
-    secrets = NULL;
-    film_the_secret_count = 0;
+    film_known_secrets_end();
     film_the_hidden = false;
 }
-
-/* --- what is a secret ---------------------------------------------------------------
- */
 
 bool
 film_secret_looks_so(const char *text, size_t length)

@@ -11,21 +11,10 @@
 #include "recorder/compat.h"
 
 #include "recorder/capture.h"
-
-/* The latest secrets are remembered, each up to its first bytes. */
-#define FILM_SECRET_BYTES 256u
+#include "recorder/known_secrets.h"
 
 /* A container is hidden: its texts are not told. */
 extern bool film_the_hidden;
-
-/* Remembers a secret, or those directly in a container: wherever their text is found in
- * another one from now on, that is redacted. */
-void
-film_secret_remember(PyObject *value);
-
-/* Whether a remembered secret is part of the text. */
-bool
-film_secret_is_in(const char *text, size_t length);
 
 /* Whether there is what looks like a secret in the text, whatever its name. */
 bool

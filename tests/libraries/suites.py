@@ -175,8 +175,10 @@ _ROWS = (
         ),
         remove=("httpx",),
         known={
-            "all tests.test_timeouts::test_write_timeout[trio]": "it wants a write to take "
-            "longer than a microsecond, which it does when it is recorded"
+            f"{mode} tests.test_timeouts::test_write_timeout[trio]": "it gives a write a "
+            "microsecond: recorded, that is over while the headers are written; bare while the "
+            "body is, whose generator is left half way, which a warning makes a failure"
+            for mode in ("default", "target", "all")
         },
     ),
     Suite(
@@ -280,6 +282,7 @@ _ROWS = (
                 "TEST_OUTPUT_FILE_NAME = os.environ['REPORT']\n"
             )
         },
+        remove=("django",),
         command=(
             *("tests/runtests.py", "--settings=with_report", "--parallel=1"),
             *("utils_tests", "signals", "dispatch", "basic"),
@@ -397,7 +400,7 @@ _ROWS = (
             f"tests/cover/test_{name}.py"
             for name in (
                 *("composite", "control", "core", "deadline", "monitoring", "pretty"),
-                *("reflection", "stateful", "traceback_elision", "unittest"),
+                *("reflection", "traceback_elision", "unittest"),
             )
         ),
         ("hypothesis",),
