@@ -72,7 +72,9 @@ def cell(result: dict[str, Any] | None, bare: dict[str, Any]) -> str:
     cpu = result["cpu_s"] / max(bare["cpu_s"], 0.01)
     told = f"{changed}, × {cpu:.2f}, {result['rss_mib'] - bare['rss_mib']:+.0f} MiB"
     return told + "".join(
-        f", {count:,} {LOSSES[name]}" for name, count in result["losses"].items() if count
+        f", {count:,} {LOSSES[name]}"
+        for name, count in result["losses"].items()
+        if count
     )
 
 

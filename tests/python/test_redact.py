@@ -515,4 +515,7 @@ with open("secrets.txt") as file:
     told = run_program("dump", result.film).stdout
     for index, secret in enumerate(secrets):
         # Told before it was known, as `line`; of what is known later nothing is told twice.
-        assert told.count(secret) == (1 if index >= 44 else 4), (index, told.count(secret))
+        assert told.count(secret) == (1 if index >= 44 else 4), (
+            index,
+            told.count(secret),
+        )
