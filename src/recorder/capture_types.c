@@ -300,6 +300,7 @@ find_slots(film_type *known, PyTypeObject *type)
     film_slot slots[MAX_SLOTS];
     PyObject *mro = type->tp_mro;
 
+    known->slot_count = 0;
     if (mro == NULL || !PyTuple_CheckExact(mro)) {
         return;
     }
