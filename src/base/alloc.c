@@ -65,15 +65,12 @@ film_free(void *block)
 }
 
 void *
-film_grow(void *array, size_t *capacity, size_t needed, size_t item_bytes)
+film_grow_further(void *array, size_t *capacity, size_t needed, size_t item_bytes)
 {
     size_t wanted = *capacity < 8 ? 8 : *capacity;
     size_t total;
     void *grown;
 
-    if (needed <= *capacity && array != NULL) {
-        return array;
-    }
     while (wanted < needed) {
         if (__builtin_mul_overflow(wanted, (size_t)2, &wanted)) {
             return NULL;

@@ -23,10 +23,19 @@ film_realloc(void *block, size_t bytes);
 void
 film_free(void *block);
 
+/* film_grow where there is no room. */
+void *
+film_grow_further(void *array, size_t *capacity, size_t needed, size_t item_bytes);
+
 /* Grows an array that holds *capacity items so that it holds at least `needed`,
  * doubling. On failure array and capacity stay as they are and NULL is returned. */
-void *
-film_grow(void *array, size_t *capacity, size_t needed, size_t item_bytes);
+static inline void *
+film_grow(void *array, size_t *capacity, size_t needed, size_t item_bytes)
+{
+    return needed <= *capacity && array != NULL
+               ? array
+               : film_grow_further(array, capacity, needed, item_bytes);
+}
 
 /* Tests: the n-th allocation from now on fails (1 = the next), and so do all later
  * ones until film_alloc_fail_never. Returns how many were asked for since. */

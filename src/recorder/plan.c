@@ -137,18 +137,15 @@ flags_of(const film_draft *draft, uint32_t index)
     return flags;
 }
 
-/* Units that belong to an instruction before them. */
+/* The units behind `place`, up to `end`, belong to the instruction there. */
 static void
-mark_caches(const film_bytecode *bytecode, uint8_t *flags)
+mark_caches(uint8_t *flags, uint32_t place, uint32_t end)
 {
-    for (uint32_t unit = 0; unit < bytecode->unit_count; unit++) {
-        uint32_t distance =
-            unit - bytecode->instructions[bytecode->index_at[unit]].place;
+    for (uint32_t unit = place + 1; unit < end; unit++) {
+        uint32_t far = unit - place;
 
-        if (distance != 0) {
-            distance = distance < FILM_CACHE_DISTANCE ? distance : FILM_CACHE_DISTANCE;
-            flags[unit] = (uint8_t)(FILM_PLACE_CACHE | distance);
-        }
+        far = far < FILM_CACHE_DISTANCE ? far : FILM_CACHE_DISTANCE;
+        flags[unit] = (uint8_t)(FILM_PLACE_CACHE | far);
     }
 }
 
@@ -157,7 +154,7 @@ static bool
 keep_places(film_draft *draft, plan_parts *parts)
 {
     const film_bytecode *bytecode = &draft->bytecode;
-    film_plan *plan;
+    uint32_t points = 0, regions = 0;
     film_places *places;
     uint8_t *flags;
 
@@ -167,17 +164,15 @@ keep_places(film_draft *draft, plan_parts *parts)
     if (parts->places == 0 || parts->flags == 0) {
         return false;
     }
-    plan = plan_of(draft);
     places = film_draft_kept(draft, parts->places);
     flags = film_draft_kept(draft, parts->flags);
-    plan->unit_count = bytecode->unit_count;
-    mark_caches(bytecode, flags);
     for (uint32_t index = 0; index < bytecode->count; index++) {
         uint32_t place = bytecode->instructions[index].place;
         uint32_t before = draft->made[index].before;
 
         flags[place] |= flags_of(draft, index);
-        plan->point_count += draft->points[index];
+        mark_caches(flags, place, film_bytecode_end(bytecode, index));
+        points += draft->points[index];
         /* What was read off the stack once is to be read so by later plans, too. */
         if (before != FILM_NONE &&
             draft->writes[before].kind == FILM_WRITE_STACK_ATTRIBUTE) {
@@ -185,13 +180,16 @@ keep_places(film_draft *draft, plan_parts *parts)
         }
         if (draft->region_of[index] != FILM_NONE) {
             places[place / 64].begin |= (uint64_t)1 << place % 64;
-            plan->region_count++;
+            regions++;
         }
     }
     for (uint32_t at = 1; at <= bytecode->unit_count / 64; at++) {
         places[at].before = places[at - 1].before +
                             (uint32_t)__builtin_popcountll(places[at - 1].begin);
     }
+    plan_of(draft)->unit_count = bytecode->unit_count;
+    plan_of(draft)->point_count = points;
+    plan_of(draft)->region_count = regions;
     return true;
 }
 
@@ -319,7 +317,7 @@ static film_plan *
 copy_plan(const film_draft *draft, const plan_parts *parts)
 {
     size_t bytes = draft->kept_bytes + sizeof(film_region);
-    char *memory = film_alloc(bytes);
+    char *memory = film_realloc(NULL, bytes);
     film_plan *plan;
 
     if (memory == NULL) {
@@ -339,13 +337,15 @@ make_plan(film_draft *draft)
 {
     plan_parts parts = {0};
     film_plan *plan;
+    unsigned char *kept;
 
-    draft->kept = film_grow(
-        NULL, &draft->kept_capacity,
+    kept = film_grow(
+        draft->kept, &draft->kept_capacity,
         sizeof(film_plan) + (size_t)draft->bytecode.unit_count * KEPT_BYTES_EACH, 1);
-    if (draft->kept == NULL) {
+    if (kept == NULL) {
         return NULL;
     }
+    draft->kept = kept;
     (void)film_draft_keep(draft, 1, sizeof(film_plan), _Alignof(film_plan));
     if (!keep_places(draft, &parts) || !keep_arguments(draft, &parts) ||
         !keep_cell_slots(draft, &parts) || !keep_regions(draft, &parts) ||
@@ -369,22 +369,17 @@ make_plan(film_draft *draft)
 film_plan *
 film_plan_new(PyCodeObject *code, const film_plan_wishes *wishes)
 {
-    film_draft draft = {.wishes = wishes};
+    film_draft *draft = film_draft_take(code, wishes);
     film_plan *plan = NULL;
 
-    if (film_bytecode_init(&draft.bytecode, code)) {
-        size_t count = draft.bytecode.count;
-
-        draft.made = film_alloc_array(count, sizeof(film_made));
-        draft.points = film_alloc_array(count, sizeof(bool));
-        draft.region_of = film_alloc_array(count, sizeof(uint32_t));
-        if (draft.made != NULL && draft.points != NULL && draft.region_of != NULL &&
-            film_draft_find_writes(&draft)) {
-            film_draft_find_rebound(&draft);
-            plan = film_draft_find_regions(&draft) ? make_plan(&draft) : NULL;
-        }
+    if (draft == NULL) {
+        return NULL;
     }
-    film_draft_forget(&draft);
+    if (film_draft_find_writes(draft)) {
+        film_draft_find_rebound(draft);
+        plan = film_draft_find_regions(draft) ? make_plan(draft) : NULL;
+    }
+    film_draft_give_back(draft);
     return plan;
 }
 

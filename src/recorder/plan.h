@@ -434,6 +434,10 @@ typedef struct film_plan_wishes {
 film_plan *
 film_plan_new(PyCodeObject *code, const film_plan_wishes *wishes);
 
+/* Frees the memory that is kept from one plan for the next; there is a bound to it. */
+void
+film_plan_forget_drafts(void);
+
 /* Frees it and the plans it replaced. */
 void
 film_plan_free(film_plan *plan);

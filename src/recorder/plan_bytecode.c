@@ -11,32 +11,6 @@
 #define ARG_LIMIT (1u << 24)
 
 static bool
-takes_name(film_form form)
-{
-    return form == FILM_FORM_LOAD_GLOBAL || form == FILM_FORM_LOAD_NAME ||
-           form == FILM_FORM_LOAD_ATTRIBUTE || form == FILM_FORM_LOAD_METHOD ||
-           form == FILM_FORM_STORE_GLOBAL || form == FILM_FORM_STORE_NAME ||
-           form == FILM_FORM_STORE_ATTRIBUTE || form == FILM_FORM_DELETE_GLOBAL ||
-           form == FILM_FORM_DELETE_NAME || form == FILM_FORM_DELETE_ATTRIBUTE;
-}
-
-static bool
-takes_slot(film_form form)
-{
-    return form == FILM_FORM_LOAD_FAST || form == FILM_FORM_LOAD_AND_CLEAR ||
-           form == FILM_FORM_LOAD_CELL || form == FILM_FORM_STORE_FAST ||
-           form == FILM_FORM_STORE_CELL || form == FILM_FORM_DELETE_FAST ||
-           form == FILM_FORM_DELETE_CELL || form == FILM_FORM_MAKE_CELL;
-}
-
-static bool
-takes_slot_pair(film_form form)
-{
-    return form == FILM_FORM_LOAD_FAST_PAIR || form == FILM_FORM_STORE_FAST_PAIR ||
-           form == FILM_FORM_STORE_LOAD_FAST;
-}
-
-static bool
 has_keywords(const film_bytecode *bytecode, const film_instruction *call)
 {
     const film_instruction *before = call;
@@ -48,53 +22,100 @@ has_keywords(const film_bytecode *bytecode, const film_instruction *call)
         call->opcode, before > bytecode->instructions ? before[-1].opcode : 0);
 }
 
+/* Where the argument is a name's index with a bit below it, and what it then is. */
+static void
+take_bit(film_instruction *instruction)
+{
+    instruction->bit = (instruction->arg & 1u) != 0;
+    instruction->arg >>= 1;
+    if (!instruction->bit) {
+        return;
+    }
+    if (instruction->form == FILM_FORM_LOAD_GLOBAL) {
+        instruction->is_called = true; /* it has pushed a NULL beside it */
+    }
+    else {
+        instruction->form = FILM_FORM_LOAD_METHOD;
+        instruction->traits |= FILM_OP_LEAVES;
+    }
+}
+
+/* What else the argument says of instructions that store or load no variable. */
+static void
+settle_other(const film_bytecode *bytecode, film_instruction *instruction)
+{
+    uint32_t arg = instruction->arg;
+
+    switch (instruction->form) {
+    case FILM_FORM_BINARY:
+        instruction->bit = FILM_BINARY_IS_IN_PLACE(arg);
+        if (FILM_BINARY_IS_SUBSCRIPT(arg)) {
+            instruction->form = FILM_FORM_SUBSCRIPT;
+            instruction->traits = FILM_OP_CALLS | FILM_OP_LEAVES;
+        }
+        break;
+    case FILM_FORM_CALL:
+        instruction->above_callee = FILM_ITEMS_ABOVE_CALLEE(instruction->opcode, arg);
+        instruction->bit = has_keywords(bytecode, instruction);
+        break;
+    case FILM_FORM_RESUME:
+        instruction->is_start = FILM_RESUME_PLACE(arg) == 0;
+        break;
+    case FILM_FORM_OTHER:
+        if (instruction->opcode == RAISE_VARARGS && arg == 0) {
+            instruction->traits |= FILM_OP_RERAISES; /* `raise` in a handler */
+        }
+        if (FILM_IS_IMPORT_STAR(instruction->opcode, arg)) {
+            instruction->form = FILM_FORM_STORE_STAR;
+        }
+        break;
+    default:
+        break;
+    }
+}
+
 /* Names and slots in the argument, made the same for all versions; false: malformed. */
 static bool
 settle_argument(const film_bytecode *bytecode, film_instruction *instruction)
 {
     const PyCodeObject *code = bytecode->code;
-    film_form form = (film_form)instruction->form;
     uint32_t arg = instruction->arg, slots = (uint32_t)code->co_nlocalsplus;
 
-    if (form == FILM_FORM_LOAD_GLOBAL ||
-        (form == FILM_FORM_LOAD_ATTRIBUTE && FILM_ATTRIBUTE_HAS_BIT)) {
-        instruction->bit = (arg & 1u) != 0;
-        instruction->arg = arg >> 1;
-    }
-    if (form == FILM_FORM_LOAD_ATTRIBUTE && instruction->bit) {
-        instruction->form = FILM_FORM_LOAD_METHOD;
-        instruction->traits |= FILM_OP_LEAVES;
-    }
-    if (form == FILM_FORM_BINARY && FILM_BINARY_IS_SUBSCRIPT(arg)) {
-        instruction->form = FILM_FORM_SUBSCRIPT;
-        instruction->traits = FILM_OP_CALLS | FILM_OP_LEAVES;
-    }
-    if (instruction->opcode == RAISE_VARARGS && arg == 0) {
-        instruction->traits |= FILM_OP_RERAISES; /* `raise` in a handler */
-    }
-    if (FILM_IS_IMPORT_STAR(instruction->opcode, arg)) {
-        instruction->form = FILM_FORM_STORE_STAR;
-    }
-    if (form == FILM_FORM_BINARY) {
-        instruction->bit = FILM_BINARY_IS_IN_PLACE(arg);
-    }
-    if (form == FILM_FORM_CALL) {
-        instruction->above_callee = FILM_ITEMS_ABOVE_CALLEE(instruction->opcode, arg);
-        instruction->bit = has_keywords(bytecode, instruction);
-    }
-    if (form == FILM_FORM_RESUME) {
-        instruction->is_start = FILM_RESUME_PLACE(arg) == 0;
-    }
-    if (takes_name(form)) {
+    switch (instruction->form) {
+    case FILM_FORM_LOAD_ATTRIBUTE:
+        if (!FILM_ATTRIBUTE_HAS_BIT) {
+            return arg < (uint32_t)PyTuple_GET_SIZE(code->co_names);
+        }
+        /* fall through */
+    case FILM_FORM_LOAD_GLOBAL:
+        take_bit(instruction);
         return instruction->arg < (uint32_t)PyTuple_GET_SIZE(code->co_names);
-    }
-    if (takes_slot(form)) {
+    case FILM_FORM_LOAD_NAME:
+    case FILM_FORM_LOAD_METHOD:
+    case FILM_FORM_STORE_GLOBAL:
+    case FILM_FORM_STORE_NAME:
+    case FILM_FORM_STORE_ATTRIBUTE:
+    case FILM_FORM_DELETE_GLOBAL:
+    case FILM_FORM_DELETE_NAME:
+    case FILM_FORM_DELETE_ATTRIBUTE:
+        return arg < (uint32_t)PyTuple_GET_SIZE(code->co_names);
+    case FILM_FORM_LOAD_FAST:
+    case FILM_FORM_LOAD_AND_CLEAR:
+    case FILM_FORM_LOAD_CELL:
+    case FILM_FORM_STORE_FAST:
+    case FILM_FORM_STORE_CELL:
+    case FILM_FORM_DELETE_FAST:
+    case FILM_FORM_DELETE_CELL:
+    case FILM_FORM_MAKE_CELL:
         return arg < slots;
-    }
-    if (takes_slot_pair(form)) {
+    case FILM_FORM_LOAD_FAST_PAIR:
+    case FILM_FORM_STORE_FAST_PAIR:
+    case FILM_FORM_STORE_LOAD_FAST:
         return arg < 256 && arg >> 4 < slots && (arg & 15u) < slots;
+    default:
+        settle_other(bytecode, instruction);
+        return arg < ARG_LIMIT;
     }
-    return arg < ARG_LIMIT;
 }
 
 static int forgotten = -1; /* by a test */
@@ -145,7 +166,7 @@ decode(film_bytecode *bytecode, const uint8_t *bytes)
             if (count == 0) {
                 return false;
             }
-            bytecode->index_at[unit] = count - 1;
+            bytecode->index_at[unit] = (uint16_t)(count - 1);
             continue;
         }
         *instruction = (film_instruction){
@@ -154,7 +175,6 @@ decode(film_bytecode *bytecode, const uint8_t *bytes)
             .opcode = opcode,
             .form = known->form,
             .arg = extended << 8 | bytes[2 * unit + 1],
-            .raw_arg = extended << 8 | bytes[2 * unit + 1],
             .line = -1,
             .jump = FILM_NONE,
             .handler = FILM_NONE,
@@ -167,45 +187,33 @@ decode(film_bytecode *bytecode, const uint8_t *bytes)
                 : !settle_argument(bytecode, instruction)) {
             return false;
         }
-        bytecode->index_at[unit] = count++;
+        bytecode->index_at[unit] = (uint16_t)count++;
     }
     bytecode->count = count;
     return count != 0 && extended == 0;
 }
 
-/* A function that is called has a NULL beside it on the stack. */
+/* A function that is called has a NULL beside it on the stack: that at `index`. */
 static void
-mark_called(film_bytecode *bytecode)
+mark_called(film_bytecode *bytecode, uint32_t index)
 {
-    for (uint32_t index = 0; index + 1 < bytecode->count; index++) {
-        film_instruction *here = &bytecode->instructions[index];
-        uint32_t next = index + 1;
+    film_instruction *all = bytecode->instructions;
+    uint32_t next = index + 1;
 
-        while (next + 1 < bytecode->count &&
-               bytecode->instructions[next].form == FILM_FORM_EXTENDED) {
-            next++;
+    if (!FILM_NULL_IS_BELOW) {
+        if (index != 0) {
+            all[index - 1].is_called = true;
         }
-        if (here->form == FILM_FORM_LOAD_GLOBAL && here->bit) {
-            here->is_called = true;
-        }
-        if (!FILM_NULL_IS_BELOW) {
-            here->is_called |= (here + 1)->form == FILM_FORM_PUSH_NULL;
-        }
-        else if (here->form == FILM_FORM_PUSH_NULL) {
-            /* Unless it is `m` in `m.f(...)`. */
-            bytecode->instructions[next].is_called =
-                next + 1 == bytecode->count ||
-                bytecode->instructions[next + 1].form != FILM_FORM_LOAD_ATTRIBUTE;
-        }
+        return;
     }
-}
-
-/* Where the units of an instruction end: jumps count from there. */
-static uint32_t
-end_of(const film_bytecode *bytecode, uint32_t index)
-{
-    return index + 1 < bytecode->count ? bytecode->instructions[index + 1].place
-                                       : bytecode->unit_count;
+    while (next + 1 < bytecode->count && all[next].form == FILM_FORM_EXTENDED) {
+        next++;
+    }
+    /* Unless it is `m` in `m.f(...)`. */
+    if (next < bytecode->count && (next + 1 == bytecode->count ||
+                                   all[next + 1].form != FILM_FORM_LOAD_ATTRIBUTE)) {
+        all[next].is_called = true;
+    }
 }
 
 /* The instruction that begins at `place`, or FILM_NONE. */
@@ -222,33 +230,44 @@ index_of(const film_bytecode *bytecode, uint32_t place)
 }
 
 static bool
-link_jumps(film_bytecode *bytecode)
+link_jump(film_bytecode *bytecode, uint32_t index)
+{
+    film_instruction *instruction = &bytecode->instructions[index], *to;
+    uint32_t end = film_bytecode_end(bytecode, index), target = end + instruction->arg;
+    bool backward = (instruction->traits & FILM_OP_BACKWARD) != 0;
+
+    if (backward) {
+        target = instruction->arg <= end ? end - instruction->arg : FILM_NONE;
+    }
+    instruction->jump = index_of(bytecode, target);
+    if (instruction->jump == FILM_NONE) {
+        return false;
+    }
+    to = &bytecode->instructions[instruction->jump];
+    to->is_target = true;
+    to->is_joined |= to->line == instruction->line;
+    to->is_sent_to |= instruction->form == FILM_FORM_SEND;
+    to->is_returned_to |= backward;
+    /* The jump of FOR_ITER and SEND lands behind END_FOR and END_SEND. */
+    if (to->form == FILM_FORM_END && instruction->jump + 1 < bytecode->count) {
+        (to + 1)->is_target = true;
+    }
+    return true;
+}
+
+/* What instructions are to those that lie elsewhere. */
+static bool
+link_instructions(film_bytecode *bytecode)
 {
     for (uint32_t index = 0; index < bytecode->count; index++) {
-        film_instruction *instruction = &bytecode->instructions[index];
-        uint32_t end = end_of(bytecode, index), target;
-        film_instruction *to;
+        const film_instruction *here = &bytecode->instructions[index];
 
-        if ((instruction->traits & (FILM_OP_FORWARD | FILM_OP_BACKWARD)) == 0) {
-            continue;
+        if (here->form == FILM_FORM_PUSH_NULL) {
+            mark_called(bytecode, index);
         }
-        if ((instruction->traits & FILM_OP_BACKWARD) != 0) {
-            target = instruction->arg <= end ? end - instruction->arg : FILM_NONE;
-        }
-        else {
-            target = end + instruction->arg;
-        }
-        instruction->jump = index_of(bytecode, target);
-        if (instruction->jump == FILM_NONE) {
+        if ((here->traits & (FILM_OP_FORWARD | FILM_OP_BACKWARD)) != 0 &&
+            !link_jump(bytecode, index)) {
             return false;
-        }
-        to = &bytecode->instructions[instruction->jump];
-        to->is_target = true;
-        to->is_sent_to |= instruction->form == FILM_FORM_SEND;
-        to->is_returned_to |= (instruction->traits & FILM_OP_BACKWARD) != 0;
-        /* The jump of FOR_ITER and SEND lands behind END_FOR and END_SEND. */
-        if (to->form == FILM_FORM_END && instruction->jump + 1 < bytecode->count) {
-            (to + 1)->is_target = true;
         }
     }
     return true;
@@ -283,57 +302,33 @@ link_handlers(film_bytecode *bytecode)
     return true;
 }
 
-uint32_t
-film_bytecode_next(const film_bytecode *bytecode, uint32_t index, uint32_t next[3])
+/* Room for so many code units. */
+static bool
+make_room(film_bytecode *bytecode, size_t units)
 {
-    const film_instruction *instruction = &bytecode->instructions[index];
-    uint32_t count = 0;
-
-    if ((instruction->traits & FILM_OP_ENDS) == 0 && index + 1 < bytecode->count) {
-        next[count++] = index + 1;
+    if (units <= bytecode->unit_capacity) {
+        return true;
     }
-    if (instruction->jump != FILM_NONE) {
-        next[count++] = instruction->jump;
-    }
-    if (!FILM_HAS_MONITORING && (instruction->traits & FILM_OP_RERAISES) != 0 &&
-        instruction->handler != FILM_NONE) {
-        next[count++] = instruction->handler;
-    }
-    return count;
-}
-
-uint32_t
-film_bytecode_before(const film_bytecode *bytecode, uint32_t index)
-{
-    do {
-        if (index == 0 || bytecode->instructions[index].is_target ||
-            bytecode->instructions[index].is_handler) {
-            return FILM_NONE;
-        }
-        index--;
-    } while (bytecode->instructions[index].form == FILM_FORM_EXTENDED);
-    return (bytecode->instructions[index].traits & FILM_OP_ENDS) == 0 ? index
-                                                                      : FILM_NONE;
-}
-
-uint32_t
-film_bytecode_prefix(const film_bytecode *bytecode, uint32_t index)
-{
-    while (index != 0 && bytecode->instructions[index - 1].form == FILM_FORM_EXTENDED) {
-        index--;
-    }
-    return index;
+    film_free(bytecode->instructions);
+    film_free(bytecode->index_at);
+    bytecode->instructions = film_realloc(NULL, units * sizeof(film_instruction));
+    bytecode->index_at = film_realloc(NULL, units * sizeof(uint16_t));
+    bytecode->unit_capacity =
+        bytecode->instructions != NULL && bytecode->index_at != NULL ? units : 0;
+    return bytecode->unit_capacity != 0;
 }
 
 bool
-film_bytecode_init(film_bytecode *bytecode, PyCodeObject *code)
+film_bytecode_read(film_bytecode *bytecode, PyCodeObject *code)
 {
-    PyObject *bytes;
+    PyObject *bytes = PyCode_GetCode(code);
     size_t units;
     bool done = false;
 
-    *bytecode = (film_bytecode){.code = code};
-    bytes = PyCode_GetCode(code);
+    bytecode->code = code;
+    bytecode->unknown = false;
+    bytecode->unit_count = bytecode->count = 0;
+    bytecode->item_count = 0;
     if (bytes == NULL) {
         PyErr_Clear();
         return false;
@@ -342,22 +337,17 @@ film_bytecode_init(film_bytecode *bytecode, PyCodeObject *code)
     if (units != 0 && units <= FILM_PLAN_MAX_UNITS &&
         code->co_nlocalsplus + code->co_stacksize <= FILM_PLAN_MAX_SLOTS) {
         bytecode->unit_count = (uint32_t)units;
-        bytecode->instructions = film_alloc_array(units, sizeof(film_instruction));
-        bytecode->index_at = film_alloc_array(units, sizeof(uint32_t));
-        done = bytecode->instructions != NULL && bytecode->index_at != NULL &&
+        done = make_room(bytecode, units) &&
                decode(bytecode, (const uint8_t *)PyBytes_AS_STRING(bytes)) &&
-               link_jumps(bytecode) && link_handlers(bytecode) &&
-               film_bytecode_read_lines(bytecode) &&
+               film_bytecode_read_lines(bytecode) && link_instructions(bytecode) &&
+               link_handlers(bytecode) &&
                film_bytecode_follow_stack(bytecode, FILM_ENTRY_DEPTH(code));
     }
     Py_DECREF(bytes);
-    if (!done) {
-        film_bytecode_reset(bytecode);
-        return false;
+    if (done) {
+        film_bytecode_mark_lines(bytecode);
     }
-    mark_called(bytecode);
-    film_bytecode_mark_lines(bytecode);
-    return true;
+    return done;
 }
 
 void
@@ -366,7 +356,15 @@ film_bytecode_reset(film_bytecode *bytecode)
     film_free(bytecode->instructions);
     film_free(bytecode->index_at);
     film_free(bytecode->items);
+    film_free(bytecode->work);
     *bytecode = (film_bytecode){0};
+}
+
+bool
+film_bytecode_has_bit(const film_instruction *load)
+{
+    return load->opcode == LOAD_GLOBAL ||
+           (load->opcode == LOAD_ATTR && FILM_ATTRIBUTE_HAS_BIT);
 }
 
 uint32_t

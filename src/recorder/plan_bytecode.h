@@ -79,37 +79,41 @@ enum film_op_traits {
     FILM_OP_LEAVES = 512    /* what stays on the stack is what was there before */
 };
 
+/* Code has many of them, and every pass of the planner goes through them all: they are
+ * kept small. */
 typedef struct film_instruction {
     uint16_t place;
     uint16_t traits;
     uint8_t opcode;
     uint8_t form;
-    bool bit; /* LOAD_GLOBAL: pushes NULL too; LOAD_ATTR: of a method; BINARY_OP: in
-                 place; CALL: with keywords */
-    bool is_called;      /* loads `f` in `f(...)`, as far as a NULL beside it shows */
-    bool is_start;       /* RESUME at the start of a call */
-    bool is_target;      /* a jump leads here (or past an END_FOR to here) */
-    bool is_returned_to; /* a backward jump leads here itself */
-    bool is_sent_to;     /* SEND goes on here when its generator has returned */
-    bool is_handler;
-    bool is_queued;   /* plan_stack.c: a handler that will be visited */
-    bool marked;      /* a line event can come from here */
-    bool sure;        /* 3.12+: it does whenever the line before was another */
-    uint8_t restores; /* bit 0, 1: the first, second variable stored gets back what
-                         LOAD_FAST_AND_CLEAR put aside */
-    uint32_t arg;     /* for names: their index in co_names */
-    uint32_t raw_arg; /* as in the bytecode */
-    int32_t line;     /* -1: none */
-    uint32_t jump;    /* index of the instruction, or FILM_NONE */
-    uint32_t handler; /* index, or FILM_NONE */
-    uint16_t handler_stack; /* what stays on the stack when it goes there */
-    uint8_t handler_pushes; /* the exception; the place of the raise, too */
-    int32_t depth;          /* of the stack before it; -1: never reached */
-    uint32_t items;         /* what is known of the stack before it (plan_stack.c) */
-    uint32_t owner;         /* LOAD_ATTR: origin of what it is an attribute of */
+    bool bit : 1; /* LOAD_GLOBAL: pushes NULL too; LOAD_ATTR: of a method; BINARY_OP: in
+                     place; CALL: with keywords */
+    bool is_called : 1; /* loads `f` in `f(...)`, as far as a NULL beside it shows */
+    bool is_start : 1;  /* RESUME at the start of a call */
+    bool is_target : 1; /* a jump leads here (or past an END_FOR to here) */
+    bool is_joined : 1; /* a jump leads here itself, from its own line */
+    bool is_returned_to : 1; /* a backward jump leads here itself */
+    bool is_sent_to : 1;     /* SEND goes on here when its generator has returned */
+    bool is_handler : 1;
+    bool is_queued : 1; /* plan_stack.c: a handler that will be visited */
+    bool marked : 1;    /* a line event can come from here */
+    bool sure : 1;      /* 3.12+: it does whenever the line before was another */
+    uint8_t restores : 2; /* bit 0, 1: the first, second variable stored gets back what
+                             LOAD_FAST_AND_CLEAR put aside */
+    uint8_t handler_pushes : 2; /* the exception; the place of the raise, too */
+    uint16_t handler_stack;     /* what stays on the stack when it goes to its handler */
+    int16_t depth;              /* of the stack before it; -1: never reached */
+    uint32_t arg;               /* for names: their index in co_names */
+    int32_t line;               /* -1: none */
+    uint32_t jump;              /* index of the instruction, or FILM_NONE */
+    uint32_t handler;           /* index, or FILM_NONE */
+    uint32_t items; /* what is known of the stack before it (plan_stack.c) */
+    uint32_t owner; /* LOAD_ATTR: origin of what it is an attribute of */
     int32_t above_callee; /* CALL: items above the function and its NULL or `self`; -1:
                              not known */
 } film_instruction;
+
+_Static_assert(sizeof(film_instruction) == 40, "instructions grow");
 
 /* One item of the evaluation stack whose origin is known; a list with the highest
  * position first. Index 0 ends it. */
@@ -119,19 +123,30 @@ typedef struct film_stack_item {
     uint32_t origin; /* the instruction that loaded it (| FILM_ORIGIN_FIRST, _WITHIN) */
 } film_stack_item;
 
+/* The stack before an instruction that is still to be visited (plan_stack.c). */
+typedef struct film_stack_pending {
+    uint32_t index;
+    int32_t depth;
+    uint32_t items;
+} film_stack_pending;
+
 typedef struct film_bytecode {
     PyCodeObject *code; /* borrowed */
     uint32_t unit_count, count;
     film_instruction *instructions;
-    uint32_t *index_at; /* by place: the instruction it belongs to */
+    uint16_t *index_at;   /* by place: the instruction it belongs to */
+    size_t unit_capacity; /* of these two */
     film_stack_item *items;
     size_t item_count, item_capacity;
+    film_stack_pending *work;
+    size_t work_capacity;
     bool unknown; /* an opcode we do not know is in it: no guess is made */
 } film_bytecode;
 
-/* False when memory is out or the code is too long or malformed. Reset in any case. */
+/* Reads a code object, in the memory of the one before; zeroed for the first. False
+ * when memory is out or the code is too long or malformed. Reset in any case. */
 bool
-film_bytecode_init(film_bytecode *bytecode, PyCodeObject *code);
+film_bytecode_read(film_bytecode *bytecode, PyCodeObject *code);
 
 void
 film_bytecode_reset(film_bytecode *bytecode);
@@ -140,20 +155,65 @@ film_bytecode_reset(film_bytecode *bytecode);
 void
 film_bytecode_opcodes(int forget, bool known[256]);
 
+/* Where the units of an instruction end: jumps count from there. */
+static inline uint32_t
+film_bytecode_end(const film_bytecode *bytecode, uint32_t index)
+{
+    return index + 1 < bytecode->count ? bytecode->instructions[index + 1].place
+                                       : bytecode->unit_count;
+}
+
 /* Where control can go from instruction `index` without an event: fills up to three
  * indexes and returns how many. */
-uint32_t
-film_bytecode_next(const film_bytecode *bytecode, uint32_t index, uint32_t next[3]);
+static inline uint32_t
+film_bytecode_next(const film_bytecode *bytecode, uint32_t index, uint32_t next[3])
+{
+    const film_instruction *instruction = &bytecode->instructions[index];
+    uint32_t count = 0;
+
+    if ((instruction->traits & FILM_OP_ENDS) == 0 && index + 1 < bytecode->count) {
+        next[count++] = index + 1;
+    }
+    if (instruction->jump != FILM_NONE) {
+        next[count++] = instruction->jump;
+    }
+    if (!FILM_HAS_MONITORING && (instruction->traits & FILM_OP_RERAISES) != 0 &&
+        instruction->handler != FILM_NONE) {
+        next[count++] = instruction->handler;
+    }
+    return count;
+}
 
 /* The instruction before `index` in the code, EXTENDED_ARG left out; FILM_NONE when it
  * is the first or when control can come to `index` from elsewhere. */
-uint32_t
-film_bytecode_before(const film_bytecode *bytecode, uint32_t index);
+static inline uint32_t
+film_bytecode_before(const film_bytecode *bytecode, uint32_t index)
+{
+    do {
+        if (index == 0 || bytecode->instructions[index].is_target ||
+            bytecode->instructions[index].is_handler) {
+            return FILM_NONE;
+        }
+        index--;
+    } while (bytecode->instructions[index].form == FILM_FORM_EXTENDED);
+    return (bytecode->instructions[index].traits & FILM_OP_ENDS) == 0 ? index
+                                                                      : FILM_NONE;
+}
 
 /* Where an event for the instruction can come from: its first EXTENDED_ARG, if it has
  * any. 3.11 has no opcode event for what follows an EXTENDED_ARG. */
-uint32_t
-film_bytecode_prefix(const film_bytecode *bytecode, uint32_t index);
+static inline uint32_t
+film_bytecode_prefix(const film_bytecode *bytecode, uint32_t index)
+{
+    while (index != 0 && bytecode->instructions[index - 1].form == FILM_FORM_EXTENDED) {
+        index--;
+    }
+    return index;
+}
+
+/* True when the lowest bit of its argument is no part of a name's index, but `bit`. */
+bool
+film_bytecode_has_bit(const film_instruction *load);
 
 /* How many items a plain load pushes, 0 for anything else. */
 uint32_t
@@ -171,8 +231,18 @@ void
 film_bytecode_mark_lines(film_bytecode *bytecode);
 
 /* True when going from one instruction to the other fires a line event. */
-bool
-film_bytecode_fires(const film_bytecode *bytecode, uint32_t from, uint32_t to);
+static inline bool
+film_bytecode_fires(const film_bytecode *bytecode, uint32_t from, uint32_t to)
+{
+    const film_instruction *target = &bytecode->instructions[to];
+
+    if (FILM_HAS_MONITORING) {
+        return target->sure && bytecode->instructions[from].line != target->line;
+    }
+    return target->line >= 0 && target->form != FILM_FORM_RESUME &&
+           (target->line != bytecode->instructions[from].line ||
+            (to < from && target->form != FILM_FORM_SEND));
+}
 
 /* Where the item at a position of the stack comes from, or FILM_NONE; `items` as an
  * instruction has them. */

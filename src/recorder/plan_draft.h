@@ -1,7 +1,8 @@
 /* plan_draft.h: a plan in the making: what each instruction writes, the regions and
  * points found by walking the control-flow graph, the memory the plan will keep.
  *
- * Owned by film_plan_new for its duration: the plan takes a copy of what was kept.
+ * One is used for plan after plan, so that its memory need not be asked for again and
+ * again: film_draft_take, film_draft_give_back. The plan takes a copy of what was kept.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_RECORDER_PLAN_DRAFT_H
 #define FILMSTRIP_RECORDER_PLAN_DRAFT_H
@@ -44,6 +45,13 @@ typedef struct film_flow_region {
     bool planned;
 } film_flow_region;
 
+/* Of an instruction: the walks that reached it last, as a state and as a stop, and where
+ * in film_draft.reaches and .stops. */
+typedef struct film_passed {
+    uint32_t state_walk, state;
+    uint32_t stop_walk, stop;
+} film_passed;
+
 /* What an instruction writes: writes[first] up to `count` of them; `before` is the
  * write read off the stack at a point here, or FILM_NONE. */
 typedef struct film_made {
@@ -62,14 +70,15 @@ typedef struct film_touched {
 } film_touched;
 
 /* Things that are there once: each has a key of so many bytes, without padding. */
+#define FILM_KEY_BYTES 32u
+
 typedef struct film_set {
-    size_t key_bytes;
     unsigned char *keys; /* in the order they came */
     size_t count, capacity;
     uint32_t *kept_at; /* in that order: where it is in film_draft.kept */
     size_t kept_capacity;
     uint32_t *table; /* by hash: index + 1 */
-    size_t table_size;
+    size_t table_size, table_capacity;
 } film_set;
 
 /* The key of a film_named: the name, and what it is an attribute of. */
@@ -86,21 +95,30 @@ typedef struct film_draft {
     const film_plan_wishes *wishes; /* borrowed */
     film_draft_write *writes;
     size_t write_count, write_capacity;
-    film_made *made; /* by instruction */
-    bool *points;    /* by instruction */
-    uint32_t
-        *region_of; /* by instruction: the region that begins there, or FILM_NONE */
+    /* By instruction, with room for so many: */
+    size_t instruction_capacity;
+    film_made *made;
+    bool *points;
+    bool *fresh;         /* a point made in this round of walks */
+    uint32_t *region_of; /* the region that begins there, or FILM_NONE */
+    film_passed *passed;
     film_flow_region *regions;
     size_t region_count, region_capacity;
     film_node *nodes;
     size_t node_count, node_capacity;
     film_reach *reaches;
     size_t reach_count, reach_capacity;
+    film_reach *stops; /* of one walk at a time */
+    size_t stop_capacity;
+    uint32_t *work; /* the same: instructions to be visited */
+    size_t work_capacity;
     film_touched *touched; /* of one region at a time */
     size_t touched_count, touched_capacity;
     film_change changes[FILM_REGION_CHANGES]; /* the same */
     film_quiet *quiet;
     size_t quiet_count, quiet_capacity;
+    uint8_t *name_traits; /* by name of co_names: film_name_traits, 0 until asked for */
+    size_t name_capacity;
     /* What the plan will be a copy of: places in it are distances from its start, since
      * it moves when it grows. The plan itself comes first, so no other is 0. */
     unsigned char *kept;
@@ -135,6 +153,14 @@ film_draft_name(const film_draft *draft, uint32_t index);
 PyObject *
 film_draft_slot_name(const film_draft *draft, uint32_t slot);
 
+/* What functions and methods of a name in co_names do: film_name_traits. */
+uint8_t
+film_draft_name_traits(const film_draft *draft, uint32_t index);
+
+/* The same of a method of containers. */
+film_effect
+film_draft_method_effect(const film_draft *draft, uint32_t index);
+
 /* plan_rebound.c: more points, where a line binds anew what it has changed. */
 void
 film_draft_find_rebound(film_draft *draft);
@@ -146,14 +172,25 @@ film_draft_find_regions(film_draft *draft);
 
 /* True for an instruction from which the interpreter may go straight into another
  * frame. Code entered by way of C (finalisers, setters) is told apart at run time. */
-bool
-film_draft_may_enter(const film_instruction *instruction);
+static inline bool
+film_draft_may_enter(const film_instruction *instruction)
+{
+    if ((instruction->traits & FILM_OP_CALLS) != 0 ||
+        instruction->form == FILM_FORM_LOAD_METHOD) {
+        return true;
+    }
+    return (instruction->traits & (FILM_OP_QUIET | FILM_OP_LEAVES | FILM_OP_ENDS)) ==
+               0 &&
+           instruction->form != FILM_FORM_LOAD_FAST &&
+           instruction->form != FILM_FORM_STORE_LOAD_FAST;
+}
 
 /* plan_touch.c: what the region loads and may change in place: draft->touched, if
- * touch_count is not 0, and draft->changes. */
+ * touch_count is not 0, and draft->changes. `traits`: those that any of its instructions
+ * has. */
 bool
 film_draft_find_touches(film_draft *draft, const film_flow_region *flow,
-                        film_region *region);
+                        uint16_t traits, film_region *region);
 
 /* True when a touch finds what comes from there: a variable, or an attribute of one. */
 bool
@@ -202,7 +239,7 @@ bool
 film_draft_find_told_lines(film_draft *draft, film_plan *plan);
 
 /* plan_memory.c: room for `count` things of `bytes` each in draft->kept, zeroed, where
- * a multiple of `bytes_apart` begins; 0 when memory is out. */
+ * a multiple of `bytes_apart`, a power of 2, begins; 0 when memory is out. */
 uint32_t
 film_draft_keep(film_draft *draft, size_t count, size_t bytes, size_t bytes_apart);
 
@@ -213,8 +250,13 @@ film_draft_kept(const film_draft *draft, uint32_t at)
 }
 
 /* Sets the film_near that is kept at `field`; `to` 0: none. */
-void
-film_draft_link(film_draft *draft, uint32_t field, uint32_t to);
+static inline void
+film_draft_link(film_draft *draft, uint32_t field, uint32_t to)
+{
+    film_near *near = film_draft_kept(draft, field);
+
+    *near = to == 0 ? 0 : (film_near)((int64_t)to - (int64_t)field);
+}
 
 /* Where the film_named of that key is kept, once; 0 when memory is out. */
 uint32_t
@@ -235,7 +277,12 @@ film_named_owner(uint8_t base, uint32_t slot)
     return 1u << 31 | (uint32_t)base << 16 | slot;
 }
 
+/* A draft for a plan of `code`, its bytecode read and all else empty. NULL when memory
+ * is out or the code is too long or malformed. */
+film_draft *
+film_draft_take(PyCodeObject *code, const film_plan_wishes *wishes);
+
 void
-film_draft_forget(film_draft *draft);
+film_draft_give_back(film_draft *draft);
 
 #endif

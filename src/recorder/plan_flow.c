@@ -30,16 +30,11 @@ typedef struct flow_walk {
     film_draft *draft;
     uint32_t start;       /* the instruction where the region begins */
     uint32_t serial;      /* of this walk, in the tables by instruction */
-    uint32_t *state_seen; /* by instruction: the walk that reached it, */
-    uint32_t *state_at;   /* and where its reach is */
-    uint32_t *stop_seen, *stop_at;
-    uint32_t unwinds;  /* the reach of the stop for unwinding, or FILM_NONE */
-    film_reach *stops; /* of this walk; states go to draft->reaches at once */
-    size_t stop_count, stop_capacity;
-    uint32_t *work;
-    size_t work_count, work_capacity;
-    bool *fresh;    /* by instruction: a point made in this round */
-    bool any_fresh; /* there is one */
+    uint32_t unwinds;     /* the reach of the stop for unwinding, or FILM_NONE */
+    size_t stop_count;    /* in draft->stops; states go to draft->reaches at once */
+    size_t work_count;    /* in draft->work */
+    bool any_fresh; /* a point was made in this round */
+    bool any_ended; /* a state of this walk is none any more */
     bool doubtful;  /* two paths of this walk have met with different lists */
     uint64_t steps, step_limit;
     bool failed;
@@ -70,7 +65,7 @@ add_point(flow_walk *flow, uint32_t index)
     index = film_bytecode_prefix(&flow->draft->bytecode, index);
     if (!flow->draft->points[index]) {
         flow->draft->points[index] = true;
-        flow->fresh[index] = true;
+        flow->draft->fresh[index] = true;
         flow->any_fresh = true;
         flow->failed = !add_region(flow->draft, index) || flow->failed;
     }
@@ -220,61 +215,75 @@ compare_lists(flow_walk *flow, uint32_t left, uint32_t right)
     }
 }
 
-/* The walk goes on to `index` with these writes. */
-static void
+/* The walk goes on to `index` with these writes; false: it has been there. */
+static bool
 reach_state(flow_walk *flow, uint32_t index, uint32_t node)
 {
     film_draft *draft = flow->draft;
+    film_passed *passed = &draft->passed[index];
     film_reach *grown;
-    uint32_t *work;
 
-    if (flow->state_seen[index] == flow->serial) {
-        compare_lists(flow, draft->reaches[flow->state_at[index]].node, node);
-        return;
+    if (passed->state_walk == flow->serial) {
+        compare_lists(flow, draft->reaches[passed->state].node, node);
+        return false;
     }
     grown = film_grow(draft->reaches, &draft->reach_capacity, draft->reach_count + 1,
                       sizeof(*grown));
-    work = film_grow(flow->work, &flow->work_capacity, flow->work_count + 1,
-                     sizeof(*work));
-    draft->reaches = grown == NULL ? draft->reaches : grown;
-    flow->work = work == NULL ? flow->work : work;
-    if (grown == NULL || work == NULL) {
+    if (grown == NULL) {
+        flow->failed = true;
+        return false;
+    }
+    draft->reaches = grown;
+    grown[draft->reach_count] = (film_reach){index, node, node};
+    passed->state_walk = flow->serial;
+    passed->state = (uint32_t)draft->reach_count++;
+    return true;
+}
+
+/* A state to be visited later. */
+static void
+add_work(flow_walk *flow, uint32_t index)
+{
+    film_draft *draft = flow->draft;
+    uint32_t *grown = film_grow(draft->work, &draft->work_capacity,
+                                flow->work_count + 1, sizeof(*grown));
+
+    if (grown == NULL) {
         flow->failed = true;
         return;
     }
-    grown[draft->reach_count] = (film_reach){index, node, node};
-    flow->state_seen[index] = flow->serial;
-    flow->state_at[index] = (uint32_t)draft->reach_count++;
-    work[flow->work_count++] = index;
+    draft->work = grown;
+    grown[flow->work_count++] = index;
 }
 
 /* The walk ends at `index` (FILM_NONE: the frame unwinds) with these writes. */
 static void
 reach_stop(flow_walk *flow, uint32_t index, uint32_t node)
 {
+    film_draft *draft = flow->draft;
     film_reach *grown;
     uint32_t at = (uint32_t)flow->stop_count;
 
     if (index == FILM_NONE ? flow->unwinds != FILM_NONE
-                           : flow->stop_seen[index] == flow->serial) {
-        at = index == FILM_NONE ? flow->unwinds : flow->stop_at[index];
-        compare_lists(flow, flow->stops[at].node, node);
+                           : draft->passed[index].stop_walk == flow->serial) {
+        at = index == FILM_NONE ? flow->unwinds : draft->passed[index].stop;
+        compare_lists(flow, draft->stops[at].node, node);
         return;
     }
-    grown = film_grow(flow->stops, &flow->stop_capacity, flow->stop_count + 1,
+    grown = film_grow(draft->stops, &draft->stop_capacity, flow->stop_count + 1,
                       sizeof(*grown));
     if (grown == NULL) {
         flow->failed = true;
         return;
     }
-    flow->stops = grown;
+    draft->stops = grown;
     grown[flow->stop_count++] = (film_reach){index, node, node};
     if (index == FILM_NONE) {
         flow->unwinds = at;
     }
     else {
-        flow->stop_seen[index] = flow->serial;
-        flow->stop_at[index] = at;
+        draft->passed[index].stop_walk = flow->serial;
+        draft->passed[index].stop = at;
     }
 }
 
@@ -301,8 +310,7 @@ must_stop_for_change(flow_walk *flow, uint32_t index, uint32_t node)
     film_draft *draft = flow->draft;
     uint32_t store = flow->start;
 
-    if (node == 0 || !list_may_change(draft, node) ||
-        !film_draft_may_change(draft, index)) {
+    if (!list_may_change(draft, node) || !film_draft_may_change(draft, index)) {
         return false;
     }
     while (draft->bytecode.instructions[store].form == FILM_FORM_EXTENDED) {
@@ -327,9 +335,6 @@ must_stop(const film_draft *draft, uint32_t index, uint32_t node)
     const film_instruction *here = &draft->bytecode.instructions[index];
     const film_made *made = &draft->made[index];
 
-    if (node == 0) {
-        return false;
-    }
     if ((here->form == FILM_FORM_LOAD_AND_CLEAR || here->form == FILM_FORM_MAKE_CELL) &&
         list_has_slot(draft, node, here->arg)) {
         return true;
@@ -352,33 +357,38 @@ stop_at(flow_walk *flow, uint32_t index)
 {
     film_draft *draft = flow->draft;
     uint32_t first = film_bytecode_prefix(&draft->bytecode, index);
-    uint32_t node = draft->reaches[flow->state_at[index]].node;
+    uint32_t node = draft->reaches[draft->passed[index].state].node;
 
     add_point(flow, index);
-    for (uint32_t passed = first; passed <= index; passed++) {
-        if (flow->state_seen[passed] == flow->serial) {
-            flow->state_seen[passed] = 0;
-            draft->reaches[flow->state_at[passed]].index = FILM_NONE;
+    for (uint32_t at = first; at <= index; at++) {
+        film_passed *passed = &draft->passed[at];
+
+        if (passed->state_walk == flow->serial) {
+            passed->state_walk = 0;
+            draft->reaches[passed->state].index = FILM_NONE;
+            flow->any_ended = true;
         }
     }
     reach_stop(flow, first, node);
 }
 
-/* Goes from one instruction to those that follow. */
-static void
+/* Goes from one instruction to those that follow, and returns the last of them, to be
+ * visited next; FILM_NONE: there is none. */
+static uint32_t
 visit(flow_walk *flow, uint32_t index)
 {
     film_draft *draft = flow->draft;
     const film_bytecode *bytecode = &draft->bytecode;
     const film_made *made = &draft->made[index];
-    uint32_t at = flow->state_at[index], node = draft->reaches[at].node;
-    uint32_t next[3], count;
+    uint32_t at = draft->passed[index].state, node = draft->reaches[at].node;
+    uint32_t next[3], count, on = FILM_NONE;
 
-    if (must_stop(draft, index, node) || must_stop_for_change(flow, index, node)) {
+    if (node != 0 &&
+        (must_stop(draft, index, node) || must_stop_for_change(flow, index, node))) {
         if (!flow->doubtful) {
             stop_at(flow, index);
         }
-        return;
+        return FILM_NONE;
     }
     for (uint32_t number = 0; number < made->count; number++) {
         node = add_node(flow, node, made->first + number);
@@ -396,10 +406,28 @@ visit(flow_walk *flow, uint32_t index)
             film_bytecode_fires(bytecode, index, next[way])) {
             reach_stop(flow, next[way], node);
         }
-        else {
-            reach_state(flow, next[way], node);
+        else if (reach_state(flow, next[way], node)) {
+            if (on != FILM_NONE) {
+                add_work(flow, on);
+            }
+            on = next[way];
         }
     }
+    return on;
+}
+
+/* Takes the states of this walk out that are none any more. */
+static void
+drop_ended(film_draft *draft, size_t first)
+{
+    size_t kept = first;
+
+    for (size_t at = first; at < draft->reach_count; at++) {
+        if (draft->reaches[at].index != FILM_NONE) {
+            draft->reaches[kept++] = draft->reaches[at];
+        }
+    }
+    draft->reach_count = kept;
 }
 
 /* The states of this walk that are still states, and the stops behind them. */
@@ -408,58 +436,82 @@ finish_region(flow_walk *flow, film_flow_region *region)
 {
     film_draft *draft = flow->draft;
     film_reach *grown;
-    size_t kept = region->states;
 
-    for (size_t at = region->states; at < draft->reach_count; at++) {
-        if (draft->reaches[at].index != FILM_NONE) {
-            draft->reaches[kept++] = draft->reaches[at];
-        }
+    if (flow->any_ended) {
+        drop_ended(draft, region->states);
     }
-    draft->reach_count = kept;
-    region->state_count = (uint32_t)kept - region->states;
-    region->stops = (uint32_t)kept;
+    region->state_count = (uint32_t)draft->reach_count - region->states;
+    region->stops = (uint32_t)draft->reach_count;
     region->stop_count = (uint32_t)flow->stop_count;
-    grown = film_grow(draft->reaches, &draft->reach_capacity, kept + flow->stop_count,
-                      sizeof(*grown));
+    grown = film_grow(draft->reaches, &draft->reach_capacity,
+                      draft->reach_count + flow->stop_count, sizeof(*grown));
     if (grown == NULL) {
         flow->failed = true;
         return;
     }
     draft->reaches = grown;
     for (size_t stop = 0; stop < flow->stop_count; stop++) {
-        grown[draft->reach_count++] = flow->stops[stop];
+        grown[draft->reach_count++] = draft->stops[stop];
     }
     region->planned = true;
+}
+
+/* The walk has grown beyond all use: it ends where it is. */
+static void
+stop_everywhere(flow_walk *flow)
+{
+    while (flow->work_count != 0 && !flow->doubtful) {
+        stop_at(flow, flow->draft->work[--flow->work_count]);
+    }
+}
+
+/* Visits all that is reached from the region's start without an event. */
+static void
+walk_states(flow_walk *flow, size_t first_reach)
+{
+    film_draft *draft = flow->draft;
+    uint32_t on = flow->start;
+
+    (void)reach_state(flow, on, 0);
+    while (!flow->doubtful && !flow->failed) {
+        if (on == FILM_NONE) {
+            if (flow->work_count == 0) {
+                break;
+            }
+            on = draft->work[--flow->work_count];
+        }
+        on = visit(flow, on);
+        if (draft->reach_count - first_reach > REGION_LIMIT) {
+            if (on != FILM_NONE) {
+                add_work(flow, on);
+                on = FILM_NONE;
+            }
+            stop_everywhere(flow);
+        }
+        flow->failed = flow->failed || ++flow->steps > flow->step_limit;
+    }
 }
 
 static void
 walk_region(flow_walk *flow, size_t number)
 {
     film_draft *draft = flow->draft;
-    uint32_t states = (uint32_t)draft->reach_count;
+    size_t states = draft->reach_count;
 
     flow->serial++;
     flow->unwinds = FILM_NONE;
     flow->stop_count = 0;
     flow->work_count = 0;
     flow->doubtful = false;
+    flow->any_ended = false;
     flow->start = draft->regions[number].index;
-    reach_state(flow, draft->regions[number].index, 0);
-    while (flow->work_count != 0 && !flow->doubtful && !flow->failed) {
-        visit(flow, flow->work[--flow->work_count]);
-        if (draft->reach_count - states > REGION_LIMIT) {
-            while (flow->work_count != 0 && !flow->doubtful) {
-                stop_at(flow, flow->work[--flow->work_count]);
-            }
-        }
-        flow->failed = flow->failed || ++flow->steps > flow->step_limit;
-    }
+    walk_states(flow, states);
     if (flow->doubtful || flow->failed) {
         draft->reach_count = states;
         return;
     }
     /* Points made on the way may have moved the regions. */
-    draft->regions[number].states = states;
+    draft->regions[number].states = (uint32_t)states;
     finish_region(flow, &draft->regions[number]);
 }
 
@@ -476,7 +528,7 @@ outdate_regions(flow_walk *flow)
              state++) {
             uint32_t index = draft->reaches[region->states + state].index;
 
-            if (flow->fresh[index] && index != region->index) {
+            if (draft->fresh[index] && index != region->index) {
                 region->planned = false;
             }
         }
@@ -491,14 +543,16 @@ walk_until_settled(flow_walk *flow)
 
     do {
         flow->any_fresh = false;
-        memset(flow->fresh, 0, draft->bytecode.count * sizeof(bool));
+        memset(draft->fresh, 0, draft->bytecode.count * sizeof(bool));
         for (size_t number = 0; number < draft->region_count && !flow->failed;
              number++) {
             if (!draft->regions[number].planned) {
                 walk_region(flow, number);
             }
         }
-        outdate_regions(flow);
+        if (flow->any_fresh) {
+            outdate_regions(flow);
+        }
     } while (flow->any_fresh && !flow->failed);
 }
 
@@ -522,28 +576,20 @@ bool
 film_draft_find_regions(film_draft *draft)
 {
     size_t count = draft->bytecode.count;
-    flow_walk flow = {.draft = draft};
-    uint32_t *tables = film_alloc_array(4 * count, sizeof(uint32_t));
+    flow_walk flow = {.draft = draft, .step_limit = STEPS_BASE + STEPS_EACH * count};
+    film_node *nodes =
+        film_grow(draft->nodes, &draft->node_capacity, 1, sizeof(film_node));
 
-    flow.fresh = film_alloc_array(count, sizeof(bool));
-    flow.step_limit = STEPS_BASE + STEPS_EACH * count;
-    flow.failed = tables == NULL || flow.fresh == NULL || !add_first_regions(draft);
-    if (!flow.failed) {
-        flow.state_seen = tables;
-        flow.state_at = tables + count;
-        flow.stop_seen = tables + 2 * count;
-        flow.stop_at = tables + 3 * count;
-        draft->node_count = 0;
-        flow.failed = (draft->nodes = film_grow(draft->nodes, &draft->node_capacity, 1,
-                                                sizeof(film_node))) == NULL;
+    if (nodes == NULL) {
+        return false;
     }
-    if (!flow.failed) {
-        draft->nodes[draft->node_count++] = (film_node){0};
-        walk_until_settled(&flow);
+    draft->nodes = nodes;
+    nodes[0] = (film_node){0};
+    draft->node_count = 1;
+    if (!add_first_regions(draft)) {
+        return false;
     }
-    film_free(tables);
-    film_free(flow.fresh);
-    film_free(flow.stops);
-    film_free(flow.work);
+    memset(draft->passed, 0, count * sizeof(film_passed));
+    walk_until_settled(&flow);
     return !flow.failed;
 }

@@ -44,7 +44,7 @@ film_bytecode_read_lines(film_bytecode *bytecode)
     const uint8_t *at = (const uint8_t *)PyBytes_AS_STRING(table);
     const uint8_t *end = at + PyBytes_GET_SIZE(table);
     int64_t line = bytecode->code->co_firstlineno;
-    uint32_t unit = 0;
+    uint32_t unit = 0, index = 0;
 
     while (at < end && unit < bytecode->unit_count) {
         uint8_t first = *at++;
@@ -61,14 +61,12 @@ film_bytecode_read_lines(film_bytecode *bytecode)
         if (line < INT32_MIN || line > INT32_MAX) {
             return false;
         }
-        for (; units != 0 && unit < bytecode->unit_count; units--, unit++) {
-            uint32_t index = bytecode->index_at[unit];
-
-            if (bytecode->instructions[index].place == unit) {
-                /* Below 0 CPython has no line either. */
-                bytecode->instructions[index].line =
-                    kind == 15 || line < 0 ? -1 : (int32_t)line;
-            }
+        unit += units;
+        for (; index < bytecode->count && bytecode->instructions[index].place < unit;
+             index++) {
+            /* Below 0 CPython has no line either. */
+            bytecode->instructions[index].line =
+                kind == 15 || line < 0 ? -1 : (int32_t)line;
         }
         while (at < end && (*at & 0x80u) == 0) {
             at++;
@@ -78,14 +76,6 @@ film_bytecode_read_lines(film_bytecode *bytecode)
 }
 
 #if FILM_HAS_MONITORING
-
-bool
-film_bytecode_fires(const film_bytecode *bytecode, uint32_t from, uint32_t to)
-{
-    const film_instruction *target = &bytecode->instructions[to];
-
-    return target->sure && bytecode->instructions[from].line != target->line;
-}
 
 void
 film_bytecode_mark_lines(film_bytecode *bytecode)
@@ -121,16 +111,6 @@ film_bytecode_mark_lines(film_bytecode *bytecode)
 }
 
 #else
-
-bool
-film_bytecode_fires(const film_bytecode *bytecode, uint32_t from, uint32_t to)
-{
-    const film_instruction *target = &bytecode->instructions[to];
-
-    return target->line >= 0 && target->form != FILM_FORM_RESUME &&
-           (target->line != bytecode->instructions[from].line ||
-            (to < from && target->form != FILM_FORM_SEND));
-}
 
 void
 film_bytecode_mark_lines(film_bytecode *bytecode)

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/plan_draft.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@
 uint32_t
 film_draft_keep(film_draft *draft, size_t count, size_t bytes, size_t bytes_apart)
 {
-    size_t at = (draft->kept_bytes + bytes_apart - 1) / bytes_apart * bytes_apart;
+    size_t at = (draft->kept_bytes + bytes_apart - 1) & ~(bytes_apart - 1);
     size_t end;
     unsigned char *grown;
 
@@ -34,22 +35,14 @@ film_draft_keep(film_draft *draft, size_t count, size_t bytes, size_t bytes_apar
     return (uint32_t)at;
 }
 
-void
-film_draft_link(film_draft *draft, uint32_t field, uint32_t to)
-{
-    film_near *near = film_draft_kept(draft, field);
-
-    *near = to == 0 ? 0 : (film_near)((int64_t)to - (int64_t)field);
-}
-
 /* --- sets ------------------------------------------------------------------------ */
 
 static uint64_t
-hash_key(const unsigned char *key, size_t bytes)
+hash_key(const unsigned char *key)
 {
     uint64_t hash = 0;
 
-    for (size_t at = 0; at + sizeof(uint64_t) <= bytes; at += sizeof(uint64_t)) {
+    for (size_t at = 0; at < FILM_KEY_BYTES; at += sizeof(uint64_t)) {
         uint64_t word;
 
         memcpy(&word, key + at, sizeof(word));
@@ -64,11 +57,11 @@ static size_t
 find_key(const film_set *set, const void *key)
 {
     size_t mask = set->table_size - 1;
-    size_t at = (size_t)hash_key(key, set->key_bytes) & mask;
+    size_t at = (size_t)hash_key(key) & mask;
 
     while (set->table[at] != 0 &&
-           memcmp(set->keys + (set->table[at] - 1) * set->key_bytes, key,
-                  set->key_bytes) != 0) {
+           memcmp(set->keys + (set->table[at] - 1) * FILM_KEY_BYTES, key,
+                  FILM_KEY_BYTES) != 0) {
         at = (at + 1) & mask;
     }
     return at;
@@ -78,16 +71,17 @@ static bool
 widen_table(film_set *set)
 {
     size_t size = set->table_size == 0 ? 16 : 2 * set->table_size;
-    uint32_t *table = film_alloc_array(size, sizeof(*table));
+    uint32_t *table =
+        film_grow(set->table, &set->table_capacity, size, sizeof(*table));
 
     if (table == NULL) {
         return false;
     }
-    film_free(set->table);
+    memset(table, 0, size * sizeof(*table));
     set->table = table;
     set->table_size = size;
     for (size_t index = 0; index < set->count; index++) {
-        table[find_key(set, set->keys + index * set->key_bytes)] = (uint32_t)index + 1;
+        table[find_key(set, set->keys + index * FILM_KEY_BYTES)] = (uint32_t)index + 1;
     }
     return true;
 }
@@ -107,12 +101,12 @@ add_key(film_set *set, const void *key)
     if (set->table[at] != 0) {
         return set->table[at] - 1;
     }
-    grown = film_grow(set->keys, &set->capacity, set->count + 1, set->key_bytes);
+    grown = film_grow(set->keys, &set->capacity, set->count + 1, FILM_KEY_BYTES);
     if (grown == NULL) {
         return FILM_NONE;
     }
     set->keys = grown;
-    memcpy(grown + set->count * set->key_bytes, key, set->key_bytes);
+    memcpy(grown + set->count * FILM_KEY_BYTES, key, FILM_KEY_BYTES);
     set->table[at] = (uint32_t)++set->count;
     return (uint32_t)set->count - 1;
 }
@@ -138,17 +132,10 @@ keep_once(film_draft *draft, film_set *set, const void *key, size_t bytes, bool 
     return grown[index];
 }
 
-static void
-forget_set(film_set *set)
-{
-    film_free(set->keys);
-    film_free(set->kept_at);
-    film_free(set->table);
-}
-
 /* --- names and touches ------------------------------------------------------------ */
 
-_Static_assert(sizeof(film_named_key) == 32 && sizeof(film_touched) == 32,
+_Static_assert(sizeof(film_named_key) == FILM_KEY_BYTES &&
+                   sizeof(film_touched) == FILM_KEY_BYTES,
                "keys have padding");
 
 uint32_t
@@ -157,7 +144,6 @@ film_draft_keep_named(film_draft *draft, const film_named_key *key)
     bool fresh;
     uint32_t at;
 
-    draft->named.key_bytes = sizeof(*key);
     at = keep_once(draft, &draft->named, key, sizeof(film_named), &fresh);
     if (at != 0 && fresh) {
         *(film_named *)film_draft_kept(draft, at) = film_named_new(key->name);
@@ -171,7 +157,6 @@ film_draft_number_touch(film_draft *draft, const film_touched *touched)
     film_touched key = *touched;
 
     key.within = false;
-    draft->touches.key_bytes = sizeof(key);
     return add_key(&draft->touches, &key);
 }
 
@@ -182,7 +167,6 @@ keep_lookup(film_draft *draft, const film_touched *touched)
     bool fresh;
     uint32_t at;
 
-    draft->lookups.key_bytes = sizeof(key);
     at = keep_once(draft, &draft->lookups, &key, sizeof(film_lookup), &fresh);
     if (at != 0 && fresh) {
         ((film_lookup *)film_draft_kept(draft, at))->name = touched->name;
@@ -241,21 +225,130 @@ film_draft_keep_touches(film_draft *draft)
     return done ? first : 0;
 }
 
-void
-film_draft_forget(film_draft *draft)
+/* --- drafts ----------------------------------------------------------------------- */
+
+/* Drafts of longer code are freed at once: they take some 200 bytes a code unit. */
+#define SPARE_UNITS 2048u
+
+/* The draft that waits for the next plan. A plan may be made while one is made, by a
+ * finaliser that the collector runs: that one has a draft of its own. */
+static _Atomic(film_draft *) spare;
+
+static void
+empty_set(film_set *set)
+{
+    set->count = 0;
+    set->table_size = 0;
+}
+
+static void
+free_set(film_set *set)
+{
+    film_free(set->keys);
+    film_free(set->kept_at);
+    film_free(set->table);
+}
+
+static void
+free_tables(film_draft *draft)
 {
     film_free(draft->made);
     film_free(draft->points);
+    film_free(draft->fresh);
     film_free(draft->region_of);
+    film_free(draft->passed);
+    draft->instruction_capacity = 0;
+}
+
+static void
+free_draft(film_draft *draft)
+{
+    if (draft == NULL) {
+        return;
+    }
+    free_tables(draft);
     film_free(draft->writes);
     film_free(draft->regions);
     film_free(draft->nodes);
     film_free(draft->reaches);
+    film_free(draft->stops);
+    film_free(draft->work);
     film_free(draft->touched);
     film_free(draft->quiet);
+    film_free(draft->name_traits);
     film_free(draft->kept);
-    forget_set(&draft->named);
-    forget_set(&draft->lookups);
-    forget_set(&draft->touches);
+    free_set(&draft->named);
+    free_set(&draft->lookups);
+    free_set(&draft->touches);
     film_bytecode_reset(&draft->bytecode);
+    film_free(draft);
+}
+
+/* Room for what is kept by instruction and by name, which only `name_traits` has
+ * zeroed. */
+static bool
+make_room(film_draft *draft)
+{
+    size_t count = draft->bytecode.count;
+    size_t names = (size_t)PyTuple_GET_SIZE(draft->bytecode.code->co_names);
+    uint8_t *traits = film_grow(draft->name_traits, &draft->name_capacity, names, 1);
+
+    if (traits == NULL) {
+        return false;
+    }
+    draft->name_traits = traits;
+    memset(traits, 0, names);
+    if (count <= draft->instruction_capacity) {
+        return true;
+    }
+    free_tables(draft);
+    draft->made = film_realloc(NULL, count * sizeof(film_made));
+    draft->points = film_realloc(NULL, count * sizeof(bool));
+    draft->fresh = film_realloc(NULL, count * sizeof(bool));
+    draft->region_of = film_realloc(NULL, count * sizeof(uint32_t));
+    draft->passed = film_realloc(NULL, count * sizeof(film_passed));
+    if (draft->made == NULL || draft->points == NULL || draft->fresh == NULL ||
+        draft->region_of == NULL || draft->passed == NULL) {
+        return false;
+    }
+    draft->instruction_capacity = count;
+    return true;
+}
+
+film_draft *
+film_draft_take(PyCodeObject *code, const film_plan_wishes *wishes)
+{
+    film_draft *draft = atomic_exchange(&spare, NULL);
+
+    draft = draft != NULL ? draft : film_alloc(sizeof(*draft));
+    if (draft == NULL) {
+        return NULL;
+    }
+    draft->wishes = wishes;
+    draft->write_count = draft->region_count = draft->node_count = 0;
+    draft->reach_count = draft->touched_count = draft->quiet_count = 0;
+    draft->kept_bytes = 0;
+    empty_set(&draft->named);
+    empty_set(&draft->lookups);
+    empty_set(&draft->touches);
+    if (!film_bytecode_read(&draft->bytecode, code) || !make_room(draft)) {
+        film_draft_give_back(draft);
+        return NULL;
+    }
+    return draft;
+}
+
+void
+film_draft_give_back(film_draft *draft)
+{
+    if (draft->bytecode.unit_count <= SPARE_UNITS) {
+        draft = atomic_exchange(&spare, draft);
+    }
+    free_draft(draft);
+}
+
+void
+film_plan_forget_drafts(void)
+{
+    free_draft(atomic_exchange(&spare, NULL));
 }

@@ -2,6 +2,7 @@
  * the source does not show.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/plan_draft.h"
+#include "recorder/plan_harmless.h"
 
 PyObject *
 film_draft_name(const film_draft *draft, uint32_t index)
@@ -13,6 +14,28 @@ PyObject *
 film_draft_slot_name(const film_draft *draft, uint32_t slot)
 {
     return PyTuple_GET_ITEM(draft->bytecode.code->co_localsplusnames, (Py_ssize_t)slot);
+}
+
+uint8_t
+film_draft_name_traits(const film_draft *draft, uint32_t index)
+{
+    uint8_t *traits = &draft->name_traits[index];
+
+    if (*traits == 0) {
+        *traits = film_name_traits_of(film_draft_name(draft, index)) | FILM_NAME_ASKED;
+    }
+    return *traits;
+}
+
+film_effect
+film_draft_method_effect(const film_draft *draft, uint32_t index)
+{
+    uint8_t traits = film_draft_name_traits(draft, index);
+
+    if ((traits & FILM_NAME_APPENDS) != 0) {
+        return FILM_EFFECT_APPENDS;
+    }
+    return (traits & FILM_NAME_REMOVES) != 0 ? FILM_EFFECT_REMOVES : FILM_EFFECT_ANY;
 }
 
 bool

@@ -135,7 +135,6 @@ is_let_go_changed(const film_draft *draft, uint32_t store, uint32_t slot)
 {
     const film_bytecode *bytecode = &draft->bytecode;
     const film_instruction *all = bytecode->instructions;
-    bool reads;
 
     for (uint32_t index = store; index > 0 && store - index < LINE_LIMIT; index--) {
         const film_instruction *load = &all[index - 1];
@@ -145,8 +144,7 @@ is_let_go_changed(const film_draft *draft, uint32_t store, uint32_t slot)
             break;
         }
         if (load->form != FILM_FORM_LOAD_METHOD ||
-            !film_method_is_contained(film_draft_name(draft, load->arg), &reads) ||
-            reads) {
+            (film_draft_name_traits(draft, load->arg) & FILM_NAME_WRITES) == 0) {
             continue;
         }
         before = film_bytecode_before(bytecode, index - 1);
@@ -246,18 +244,40 @@ lets_go_changed(const film_draft *draft, uint32_t index)
     return false;
 }
 
+/* True for instructions that may change an object in place, or load the method that
+ * does. */
+static bool
+may_matter(const film_instruction *here)
+{
+    return (here->traits & FILM_OP_CHANGES) != 0 || here->form == FILM_FORM_BINARY ||
+           here->form == FILM_FORM_PRECALL || here->form == FILM_FORM_LOAD_METHOD;
+}
+
 void
 film_draft_find_rebound(film_draft *draft)
 {
+    int32_t line = -1;
+    bool changing = false, between = false;
+
     if (draft->wishes->scope != FILM_VALUES_ALL) {
         return;
     }
     for (uint32_t index = 0; index < draft->bytecode.count; index++) {
+        const film_instruction *here = &draft->bytecode.instructions[index];
+
+        /* Most lines change nothing: only those that may are looked through. What has
+         * no line belongs to those around it. */
+        if (here->line >= 0 && here->line != line) {
+            line = here->line;
+            changing = between;
+        }
+        changing = changing || may_matter(here);
+        between = here->line < 0 && (between || may_matter(here));
         if (draft->made[index].count != 0 && draft->made[index].before == FILM_NONE &&
-            (lets_go_changed(draft, index) ||
-             (draft->bytecode.instructions[index].depth >= 0 &&
-              !is_cleaning_up(draft, index) &&
-              (is_rebound(draft, index) || is_rebound_by_loop(draft, index))))) {
+            ((changing && lets_go_changed(draft, index)) ||
+             (here->depth >= 0 && !is_cleaning_up(draft, index) &&
+              ((changing && is_rebound(draft, index)) ||
+               is_rebound_by_loop(draft, index))))) {
             draft->points[film_bytecode_prefix(&draft->bytecode, index)] = true;
         }
     }

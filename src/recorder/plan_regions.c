@@ -89,7 +89,7 @@ lay_out_list(film_draft *draft, uint32_t node)
 {
     uint32_t length = draft->nodes[node].length, first;
 
-    if (node == 0 || draft->nodes[node].continued || draft->nodes[node].laid_out != 0) {
+    if (draft->nodes[node].continued || draft->nodes[node].laid_out != 0) {
         return true;
     }
     first = film_draft_keep(draft, length, sizeof(film_write), _Alignof(film_write));
@@ -132,7 +132,7 @@ lay_out_lists(film_draft *draft, const film_reach *reaches, uint32_t count)
         }
     }
     for (uint32_t at = 0; at < count; at++) {
-        if (!lay_out_list(draft, reaches[at].after)) {
+        if (reaches[at].after != 0 && !lay_out_list(draft, reaches[at].after)) {
             return false;
         }
     }
@@ -170,30 +170,37 @@ has_events(const film_draft *draft, const film_flow_region *flow, uint32_t index
     return (here->traits & FILM_OP_QUIET) == 0 || here->marked || index == flow->index;
 }
 
-/* Exits for the places an event can come from, at `at`: returns and yields first. */
+/* The exit at one of the region's states. */
 static void
-make_inner(film_draft *draft, const film_flow_region *flow, uint32_t at)
+make_inner(film_draft *draft, const film_reach *state, uint32_t at)
+{
+    film_inner *inner = film_draft_kept(draft, at);
+
+    inner->place = draft->bytecode.instructions[state->index].place;
+    inner->count = (uint8_t)draft->nodes[state->node].length;
+    inner->count_entered =
+        (uint8_t)(inner->count +
+                  (is_written_first(draft, &draft->made[state->index]) ? 1 : 0));
+    film_draft_link(draft, at + (uint32_t)offsetof(film_inner, writes),
+                    draft->nodes[state->after].laid_out);
+}
+
+/* Exits for the places an event can come from, at `at`: the returns and yields, `returns`
+ * of them, first. */
+static void
+make_inners(film_draft *draft, const film_flow_region *flow, uint32_t at,
+            uint32_t returns)
 {
     const film_instruction *all = draft->bytecode.instructions;
-    const film_reach *states = &draft->reaches[flow->states];
+    uint32_t others = at + returns * (uint32_t)sizeof(film_inner);
 
-    for (int returns = 1; returns >= 0; returns--) {
-        for (uint32_t state = 0; state < flow->state_count; state++) {
-            uint32_t index = states[state].index;
-            film_inner *inner = film_draft_kept(draft, at);
+    for (uint32_t state = 0; state < flow->state_count; state++) {
+        const film_reach *reach = &draft->reaches[flow->states + state];
+        bool first = all[reach->index].form == FILM_FORM_RETURN;
 
-            if ((all[index].form == FILM_FORM_RETURN) != (returns == 1) ||
-                !has_events(draft, flow, index)) {
-                continue;
-            }
-            inner->place = all[index].place;
-            inner->count = (uint8_t)draft->nodes[states[state].node].length;
-            inner->count_entered =
-                (uint8_t)(inner->count +
-                          (is_written_first(draft, &draft->made[index]) ? 1 : 0));
-            film_draft_link(draft, at + (uint32_t)offsetof(film_inner, writes),
-                            draft->nodes[states[state].after].laid_out);
-            at += (uint32_t)sizeof(film_inner);
+        if (has_events(draft, flow, reach->index)) {
+            make_inner(draft, reach, first ? at : others);
+            *(first ? &at : &others) += (uint32_t)sizeof(film_inner);
         }
     }
 }
@@ -233,24 +240,49 @@ make_stops(film_draft *draft, const film_flow_region *flow, film_region *region,
     }
 }
 
-/* Its stops, and its inner exits behind them; where they are, 0 when memory is out. */
-static uint32_t
-keep_exits(film_draft *draft, const film_flow_region *flow, film_region *region)
+/* What there is of the states of a region. */
+typedef struct state_sums {
+    uint32_t returns; /* those of its inner exits that are returns or yields */
+    uint16_t traits;  /* all of theirs */
+    bool writes;      /* one of them has written */
+} state_sums;
+
+static state_sums
+sum_states(const film_draft *draft, const film_flow_region *flow, film_region *region)
 {
-    uint32_t inner = 0, at;
-    size_t bytes;
+    const film_reach *states = &draft->reaches[flow->states];
+    state_sums sums = {0};
 
     for (uint32_t state = 0; state < flow->state_count; state++) {
-        inner += has_events(draft, flow, draft->reaches[flow->states + state].index);
+        const film_instruction *here =
+            &draft->bytecode.instructions[states[state].index];
+
+        sums.traits |= here->traits;
+        sums.writes |= states[state].after != 0;
+        region->early |= states[state].node != 0 && film_draft_may_enter(here);
+        if (has_events(draft, flow, states[state].index)) {
+            region->inner_count++;
+            sums.returns += here->form == FILM_FORM_RETURN;
+        }
     }
-    region->inner_count = (uint16_t)inner;
+    region->reraises = !FILM_HAS_MONITORING && (sums.traits & FILM_OP_RERAISES) != 0;
+    return sums;
+}
+
+/* Its stops, and its inner exits behind them; where they are, 0 when memory is out. */
+static uint32_t
+keep_exits(film_draft *draft, const film_flow_region *flow, film_region *region,
+           uint32_t returns)
+{
+    size_t bytes = flow->stop_count * sizeof(film_exit);
+    uint32_t at =
+        film_draft_keep(draft, 1, bytes + region->inner_count * sizeof(film_inner),
+                        _Alignof(film_exit));
+
     region->stop_count = (uint16_t)flow->stop_count;
-    bytes = flow->stop_count * sizeof(film_exit);
-    at = film_draft_keep(draft, 1, bytes + inner * sizeof(film_inner),
-                         _Alignof(film_exit));
     if (at != 0) {
         make_stops(draft, flow, region, at);
-        make_inner(draft, flow, at + (uint32_t)bytes);
+        make_inners(draft, flow, at + (uint32_t)bytes, returns);
     }
     return at;
 }
@@ -283,19 +315,6 @@ keep_changes(film_draft *draft, const film_region *region)
     return at;
 }
 
-bool
-film_draft_may_enter(const film_instruction *instruction)
-{
-    if ((instruction->traits & FILM_OP_CALLS) != 0 ||
-        instruction->form == FILM_FORM_LOAD_METHOD) {
-        return true;
-    }
-    return (instruction->traits & (FILM_OP_QUIET | FILM_OP_LEAVES | FILM_OP_ENDS)) ==
-               0 &&
-           instruction->form != FILM_FORM_LOAD_FAST &&
-           instruction->form != FILM_FORM_STORE_LOAD_FAST;
-}
-
 /* The write that is read off the stack where the region begins; 0 when memory is out.
  */
 static uint32_t
@@ -315,6 +334,7 @@ film_draft_make_region(film_draft *draft, const film_flow_region *flow, uint32_t
     film_region region = {.place = bytecode->instructions[flow->index].place,
                           .point = draft->points[flow->index]};
     uint32_t exits, changes, before = 0;
+    state_sums sums;
 
     if (!flow->planned) {
         return false;
@@ -323,13 +343,7 @@ film_draft_make_region(film_draft *draft, const film_flow_region *flow, uint32_t
         !FILM_HAS_MONITORING && bytecode->instructions[flow->index].is_sent_to;
     sort_reaches(states, flow->state_count);
     sort_reaches(&draft->reaches[flow->stops], flow->stop_count);
-    for (uint32_t state = 0; state < flow->state_count; state++) {
-        const film_instruction *here = &bytecode->instructions[states[state].index];
-
-        region.early |= states[state].node != 0 && film_draft_may_enter(here);
-        region.reraises |=
-            !FILM_HAS_MONITORING && (here->traits & FILM_OP_RERAISES) != 0;
-    }
+    sums = sum_states(draft, flow, &region);
     if (made->before != FILM_NONE) {
         before = keep_before(draft, made->before);
         if (before == 0) {
@@ -337,9 +351,9 @@ film_draft_make_region(film_draft *draft, const film_flow_region *flow, uint32_t
         }
     }
     /* A stop's list is that behind one of the states. */
-    if (!lay_out_lists(draft, states, flow->state_count) ||
-        (exits = keep_exits(draft, flow, &region)) == 0 ||
-        !film_draft_find_touches(draft, flow, &region) ||
+    if ((sums.writes && !lay_out_lists(draft, states, flow->state_count)) ||
+        (exits = keep_exits(draft, flow, &region, sums.returns)) == 0 ||
+        !film_draft_find_touches(draft, flow, sums.traits, &region) ||
         (changes = keep_changes(draft, &region)) == 0) {
         return false;
     }

@@ -11,42 +11,51 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/plan_bytecode.h"
 
+#include <assert.h>
+
 #include "base/alloc.h"
 
 /* How many items are compared where two ways meet. */
 #define MEETING_ITEMS 64u
 
-/* The stack before one instruction that is still to be visited. */
-typedef struct pending {
-    uint32_t index;
-    int32_t depth;
-    uint32_t items;
-} pending;
+typedef film_stack_pending pending;
+
+/* A stack effect as CPython gave it: most instructions are asked for with the argument
+ * of the last of their kind. */
+typedef struct known_effect {
+    uint32_t asked; /* the argument and which way, never 0 */
+    int effect;
+} known_effect;
 
 typedef struct stack_walk {
     film_bytecode *bytecode;
-    pending *work;
-    size_t work_count, work_capacity;
+    size_t work_count; /* in bytecode->work */
     bool failed;
+    known_effect effects[256]; /* by opcode */
 } stack_walk;
 
 static void
-add_work(stack_walk *walk, uint32_t index, int32_t depth, uint32_t items)
+add_work(stack_walk *walk, pending at)
 {
-    pending *grown;
+    film_bytecode *bytecode = walk->bytecode;
+    pending *grown = film_grow(bytecode->work, &bytecode->work_capacity,
+                               walk->work_count + 1, sizeof(pending));
 
-    if (walk->failed || (walk->bytecode->instructions[index].depth >= 0 &&
-                         walk->bytecode->instructions[index].items == items)) {
-        return;
-    }
-    grown = film_grow(walk->work, &walk->work_capacity, walk->work_count + 1,
-                      sizeof(pending));
     if (grown == NULL) {
         walk->failed = true;
         return;
     }
-    walk->work = grown;
-    walk->work[walk->work_count++] = (pending){index, depth, items};
+    bytecode->work = grown;
+    grown[walk->work_count++] = at;
+}
+
+/* True when a visit would find nothing new. */
+static bool
+is_visited(const film_bytecode *bytecode, pending at)
+{
+    const film_instruction *to = &bytecode->instructions[at.index];
+
+    return to->depth >= 0 && to->items == at.items;
 }
 
 /* The list `next` with one more item on top. */
@@ -218,10 +227,9 @@ step(stack_walk *walk, uint32_t index, uint32_t items, int32_t after)
         break;
     case FILM_FORM_STORE_FAST_PAIR:
         here->restores =
-            (uint8_t)((is_restored(bytecode, items, depth - 1, here->arg >> 4) ? 1
-                                                                               : 0) |
-                      (is_restored(bytecode, items, depth - 2, here->arg & 15u) ? 2
-                                                                                : 0));
+            ((is_restored(bytecode, items, depth - 1, here->arg >> 4) ? 1u : 0u) |
+             (is_restored(bytecode, items, depth - 2, here->arg & 15u) ? 2u : 0u)) &
+            3u;
         break;
     case FILM_FORM_STORE_LOAD_FAST:
         here->restores = is_restored(bytecode, items, depth - 1, here->arg >> 4);
@@ -246,66 +254,148 @@ step(stack_walk *walk, uint32_t index, uint32_t items, int32_t after)
     return cut(bytecode, items, after < depth ? after : depth);
 }
 
+/* The argument as it is in the bytecode. */
+static uint32_t
+raw_arg(const film_instruction *here)
+{
+    switch (here->form) {
+    case FILM_FORM_LOAD_GLOBAL:
+    case FILM_FORM_LOAD_ATTRIBUTE:
+    case FILM_FORM_LOAD_METHOD:
+        return film_bytecode_has_bit(here) ? here->arg << 1 | here->bit : here->arg;
+    default:
+        return here->arg;
+    }
+}
+
+/* By how much the instruction makes the stack deeper; `way` 1: where it jumps. */
+static int
+ask_effect(stack_walk *walk, const film_instruction *here, uint32_t way)
+{
+    known_effect *known = &walk->effects[here->opcode];
+    uint32_t arg = raw_arg(here);
+    uint32_t asked = arg << 2 | (here->jump == FILM_NONE ? 1u : 2u + way);
+
+    if (known->asked != asked) {
+        int effect = PyCompile_OpcodeStackEffectWithJump(
+            here->opcode, (int)arg, here->jump == FILM_NONE ? -1 : (int)way);
+
+        *known =
+            (known_effect){asked, effect == PY_INVALID_STACK_EFFECT ? 0 : effect};
+    }
+    return known->effect;
+}
+
+/* The same; what loads and stores variables is not asked for. */
+static int
+effect_of(stack_walk *walk, const film_instruction *here, uint32_t way)
+{
+    int effect;
+
+    switch (here->form) {
+    case FILM_FORM_EXTENDED:
+        effect = 0;
+        break;
+    case FILM_FORM_LOAD_CONST:
+    case FILM_FORM_LOAD_FAST:
+    case FILM_FORM_LOAD_CELL:
+    case FILM_FORM_LOAD_NAME:
+        effect = 1;
+        break;
+    case FILM_FORM_STORE_FAST:
+    case FILM_FORM_STORE_CELL:
+    case FILM_FORM_STORE_GLOBAL:
+    case FILM_FORM_STORE_NAME:
+        effect = -1;
+        break;
+    default:
+        return ask_effect(walk, here, way);
+    }
+    assert(effect == ask_effect(walk, here, way));
+    return effect;
+}
+
+/* Goes from `from` to `next`: that is where the walk goes on, *at, and what was there
+ * has to wait. `at` has no instruction where there is nothing yet. */
 static void
-visit(stack_walk *walk, pending at)
+reach(stack_walk *walk, pending from, uint32_t next, uint32_t way, pending *at)
+{
+    const film_instruction *here = &walk->bytecode->instructions[from.index];
+    pending to = {.index = next, .depth = from.depth + effect_of(walk, here, way)};
+
+    to.items = step(walk, from.index, from.items, to.depth);
+    if (is_visited(walk->bytecode, to)) {
+        return;
+    }
+    if (at->index != FILM_NONE) {
+        add_work(walk, *at);
+    }
+    *at = to;
+}
+
+/* Goes from one instruction to those that follow: the last of them is in *at, where the
+ * walk goes on at once. False: there is none. */
+static bool
+visit(stack_walk *walk, pending *at)
 {
     film_bytecode *bytecode = walk->bytecode;
-    film_instruction *here = &bytecode->instructions[at.index];
-    uint32_t next[2] = {FILM_NONE, here->jump};
+    film_instruction *here = &bytecode->instructions[at->index];
+    pending from = *at;
     bool again = here->depth >= 0;
 
-    here->depth = at.depth;
-    here->items = at.items;
+    at->index = FILM_NONE;
+    here->depth = (int16_t)from.depth;
+    here->items = from.items;
     if (here->handler != FILM_NONE &&
         (again || !bytecode->instructions[here->handler].is_queued)) {
-        bytecode->instructions[here->handler].is_queued = true;
-        add_work(walk, here->handler, here->handler_stack + here->handler_pushes,
-                 cut(bytecode, at.items, here->handler_stack));
-    }
-    if ((here->traits & FILM_OP_ENDS) == 0 && at.index + 1 < bytecode->count) {
-        next[0] = at.index + 1;
-    }
-    for (uint32_t way = 0; way < 2; way++) {
-        int effect;
+        pending handler = {here->handler, here->handler_stack + here->handler_pushes,
+                           cut(bytecode, from.items, here->handler_stack)};
 
-        if (next[way] == FILM_NONE) {
-            continue;
+        bytecode->instructions[here->handler].is_queued = true;
+        if (!is_visited(bytecode, handler)) {
+            add_work(walk, handler);
         }
-        effect = PyCompile_OpcodeStackEffectWithJump(
-            here->opcode, (int)here->raw_arg, here->jump == FILM_NONE ? -1 : (int)way);
-        if (effect == PY_INVALID_STACK_EFFECT) {
-            effect = 0;
-        }
-        add_work(walk, next[way], at.depth + effect,
-                 step(walk, at.index, at.items, at.depth + effect));
     }
+    if ((here->traits & FILM_OP_ENDS) == 0 && from.index + 1 < bytecode->count) {
+        reach(walk, from, from.index + 1, 0, at);
+    }
+    if (here->jump != FILM_NONE) {
+        reach(walk, from, here->jump, 1, at);
+    }
+    return at->index != FILM_NONE;
+}
+
+/* Visits an instruction, unless nothing new is known there, and those behind it. */
+static void
+follow(stack_walk *walk, pending at)
+{
+    const film_bytecode *bytecode = walk->bytecode;
+
+    do {
+        const film_instruction *to = &bytecode->instructions[at.index];
+
+        if (to->depth >= 0) {
+            at.depth = to->depth;
+            at.items = meet(walk, to->items, at.items);
+            if (at.items == to->items) {
+                return;
+            }
+        }
+        if (at.depth < 0 || at.depth > bytecode->code->co_stacksize) {
+            walk->failed = true; /* not a compiler's code */
+        }
+    } while (!walk->failed && visit(walk, &at));
 }
 
 bool
 film_bytecode_follow_stack(film_bytecode *bytecode, int entry_depth)
 {
     stack_walk walk = {.bytecode = bytecode};
-    int32_t limit = bytecode->code->co_stacksize;
 
     (void)push_item(&walk, 0, -1, FILM_NONE); /* index 0 is no item */
-    add_work(&walk, 0, entry_depth, 0);
+    add_work(&walk, (pending){0, entry_depth, 0});
     while (walk.work_count != 0 && !walk.failed) {
-        pending at = walk.work[--walk.work_count];
-        const film_instruction *to = &bytecode->instructions[at.index];
-
-        if (to->depth >= 0) {
-            at.depth = to->depth;
-            at.items = meet(&walk, to->items, at.items);
-            if (at.items == to->items) {
-                continue;
-            }
-        }
-        if (at.depth < 0 || at.depth > limit) {
-            walk.failed = true; /* not a compiler's code */
-            break;
-        }
-        visit(&walk, at);
+        follow(&walk, bytecode->work[--walk.work_count]);
     }
-    film_free(walk.work);
     return !walk.failed;
 }

@@ -35,25 +35,12 @@ find_opening(const film_bytecode *bytecode, const film_plan_wishes *wishes,
                : next->place;
 }
 
-/* Marks the instructions that control can come to from their own line. */
-static bool *
-find_joined(const film_bytecode *bytecode)
+/* True when control can come to an instruction from its own line. */
+static bool
+is_joined(const film_instruction *here)
 {
-    const film_instruction *all = bytecode->instructions;
-    bool *joined = film_alloc_array(bytecode->count, sizeof(bool));
-
-    for (uint32_t from = 0; joined != NULL && from < bytecode->count; from++) {
-        uint32_t jump = all[from].jump;
-
-        if (jump != FILM_NONE && all[jump].line == all[from].line) {
-            joined[jump] = true;
-        }
-        if (from + 1 < bytecode->count && (all[from].traits & FILM_OP_ENDS) == 0 &&
-            all[from + 1].line == all[from].line) {
-            joined[from + 1] = true;
-        }
-    }
-    return joined;
+    return here->is_joined ||
+           ((here[-1].traits & FILM_OP_ENDS) == 0 && here[-1].line == here->line);
 }
 
 /* The return that the line at `index` consists of, or FILM_NONE. */
@@ -93,7 +80,7 @@ add_quiet(film_draft *draft, uint16_t place, uint16_t line)
  * are found in the order of their returns, since lines do not lie within one another.
  * They begin whichever way the frame comes there. */
 static bool
-find_quiet(film_draft *draft, const film_plan *plan, const bool *joined)
+find_quiet(film_draft *draft, const film_plan *plan)
 {
     const film_instruction *all = draft->bytecode.instructions;
 
@@ -101,7 +88,7 @@ find_quiet(film_draft *draft, const film_plan *plan, const bool *joined)
         uint32_t end;
 
         if (!all[index].marked || !all[index].sure || all[index].is_handler ||
-            joined[index] || all[index].place == plan->opening ||
+            is_joined(&all[index]) || all[index].place == plan->opening ||
             draft->region_of[index] == FILM_NONE) {
             continue;
         }
@@ -119,14 +106,6 @@ find_quiet(film_draft *draft, const film_plan *plan, const bool *joined)
 bool
 film_draft_find_told_lines(film_draft *draft, film_plan *plan)
 {
-    bool *joined, done;
-
     plan->opening = find_opening(&draft->bytecode, draft->wishes, plan);
-    if (!FILM_HAS_MONITORING || draft->wishes->line_times) {
-        return true;
-    }
-    joined = find_joined(&draft->bytecode);
-    done = joined != NULL && find_quiet(draft, plan, joined);
-    film_free(joined);
-    return done;
+    return !FILM_HAS_MONITORING || draft->wishes->line_times || find_quiet(draft, plan);
 }

@@ -213,7 +213,8 @@ is_harmless_function(const film_draft *draft, const film_instruction *load,
         return false;
     }
     name = film_draft_name(draft, load->arg);
-    return draft->wishes->globals != NULL && film_function_is_harmless(name) &&
+    return draft->wishes->globals != NULL &&
+           (film_draft_name_traits(draft, load->arg) & FILM_NAME_HARMLESS) != 0 &&
            film_dict_lookup(draft->wishes->globals, name) == NULL;
 }
 
@@ -221,7 +222,6 @@ bool
 film_draft_may_change(const film_draft *draft, uint32_t index)
 {
     const film_instruction *here = &draft->bytecode.instructions[index], *callee;
-    bool reads;
 
     if (here->form == FILM_FORM_PRECALL && index + 1 < draft->bytecode.count) {
         here = &draft->bytecode.instructions[++index];
@@ -237,8 +237,7 @@ film_draft_may_change(const film_draft *draft, uint32_t index)
         return true;
     }
     if (callee->form == FILM_FORM_LOAD_METHOD) {
-        (void)film_method_is_contained(film_draft_name(draft, callee->arg), &reads);
-        return !reads;
+        return (film_draft_name_traits(draft, callee->arg) & FILM_NAME_READS) == 0;
     }
     return !is_harmless_function(draft, callee, here);
 }
@@ -268,8 +267,7 @@ receiver_of(const film_draft *draft, uint32_t index, const film_instruction *cal
 {
     const film_bytecode *bytecode = &draft->bytecode;
     const film_instruction *here = &bytecode->instructions[index];
-    bool reads = false;
-    uint32_t owner = FILM_NONE;
+    uint8_t traits;
 
     switch (here->form) {
     case FILM_FORM_STORE_ITEM:
@@ -278,12 +276,12 @@ receiver_of(const film_draft *draft, uint32_t index, const film_instruction *cal
     case FILM_FORM_STORE_SLICE:
         return film_bytecode_origin(bytecode, here->items, here->depth - 3);
     default:
-        if (callee != NULL && callee->form == FILM_FORM_LOAD_METHOD &&
-            film_method_is_contained(film_draft_name(draft, callee->arg), &reads)) {
-            owner = callee->owner;
+        if (callee == NULL || callee->form != FILM_FORM_LOAD_METHOD) {
+            return FILM_NONE;
         }
-        change->reads = reads;
-        return owner;
+        traits = film_draft_name_traits(draft, callee->arg);
+        change->reads = (traits & FILM_NAME_READS) != 0;
+        return (traits & FILM_NAME_CONTAINED) != 0 ? callee->owner : FILM_NONE;
     }
 }
 
@@ -356,15 +354,14 @@ note_change(film_draft *draft, uint32_t index, film_region *region)
     film_touched touched;
     uint32_t receiver;
 
-    if ((here->traits & FILM_OP_CHANGES) == 0 ||
-        (callee != NULL && (is_harmless_function(draft, callee, here) ||
-                            is_generator_function(draft, callee)))) {
+    if (callee != NULL && (is_harmless_function(draft, callee, here) ||
+                           is_generator_function(draft, callee))) {
         return true;
     }
     receiver = receiver_of(draft, index, callee, &change);
     if (receiver != FILM_NONE && callee != NULL &&
         callee->form == FILM_FORM_LOAD_METHOD) {
-        change.effect = film_method_effect(film_draft_name(draft, callee->arg)) & 3u;
+        change.effect = film_draft_method_effect(draft, callee->arg) & 3u;
     }
     change.spreads = is_attributes_dict(draft, receiver);
     if (receiver != FILM_NONE && !change.spreads &&
@@ -411,7 +408,8 @@ find_changes(film_draft *draft, const film_flow_region *flow, film_region *regio
         const film_instruction *here = &draft->bytecode.instructions[index];
 
         region->early_change |= region->change_count != 0 && film_draft_may_enter(here);
-        if (!note_change(draft, index, region)) {
+        if ((here->traits & FILM_OP_CHANGES) != 0 &&
+            !note_change(draft, index, region)) {
             return false;
         }
         /* Back to a SEND leads only what goes on after a yield, which is an event. */
@@ -432,11 +430,9 @@ find_changes(film_draft *draft, const film_flow_region *flow, film_region *regio
 static bool
 add_method(film_draft *draft, uint32_t index)
 {
-    const film_instruction *load = &draft->bytecode.instructions[index];
-    bool reads;
+    uint32_t name = draft->bytecode.instructions[index].arg;
 
-    return load->form != FILM_FORM_LOAD_METHOD ||
-           film_method_is_contained(film_draft_name(draft, load->arg), &reads) ||
+    return (film_draft_name_traits(draft, name) & FILM_NAME_CONTAINED) != 0 ||
            add_touched(draft, index, true);
 }
 
@@ -450,8 +446,7 @@ add_super(film_draft *draft, uint32_t index)
     film_touched touched = {0};
     bool cell;
 
-    if ((load->form != FILM_FORM_LOAD_GLOBAL && load->form != FILM_FORM_LOAD_NAME) ||
-        code->co_argcount == 0 ||
+    if (code->co_argcount == 0 ||
         PyUnicode_CompareWithASCIIString(film_draft_name(draft, load->arg), "super") !=
             0) {
         return true;
@@ -504,6 +499,29 @@ add_loads_before(film_draft *draft, const film_flow_region *flow)
     return true;
 }
 
+/* What one instruction loads. */
+static bool
+add_load(film_draft *draft, uint32_t index)
+{
+    switch (draft->bytecode.instructions[index].form) {
+    case FILM_FORM_LOAD_FAST_PAIR:
+        return add_touched(draft, index | FILM_ORIGIN_FIRST, false) &&
+               add_touched(draft, index, false);
+    case FILM_FORM_LOAD_FAST:
+    case FILM_FORM_STORE_LOAD_FAST:
+    case FILM_FORM_LOAD_CELL:
+    case FILM_FORM_LOAD_ATTRIBUTE:
+        return add_touched(draft, index, false);
+    case FILM_FORM_LOAD_METHOD:
+        return add_touched(draft, index, false) && add_method(draft, index);
+    case FILM_FORM_LOAD_GLOBAL:
+    case FILM_FORM_LOAD_NAME:
+        return add_touched(draft, index, false) && add_super(draft, index);
+    default:
+        return true;
+    }
+}
+
 static bool
 add_loads(film_draft *draft, const film_flow_region *flow)
 {
@@ -520,14 +538,7 @@ add_loads(film_draft *draft, const film_flow_region *flow)
         }
     }
     for (uint32_t state = 0; state < flow->state_count; state++) {
-        uint32_t index = draft->reaches[flow->states + state].index;
-
-        if (bytecode->instructions[index].form == FILM_FORM_LOAD_FAST_PAIR &&
-            !add_touched(draft, index | FILM_ORIGIN_FIRST, false)) {
-            return false;
-        }
-        if (!add_touched(draft, index, false) || !add_method(draft, index) ||
-            !add_super(draft, index)) {
+        if (!add_load(draft, draft->reaches[flow->states + state].index)) {
             return false;
         }
     }
@@ -536,16 +547,18 @@ add_loads(film_draft *draft, const film_flow_region *flow)
 
 bool
 film_draft_find_touches(film_draft *draft, const film_flow_region *flow,
-                        film_region *region)
+                        uint16_t traits, film_region *region)
 {
     draft->touched_count = 0;
     if (draft->wishes->scope != FILM_VALUES_ALL) {
         return true; /* nothing is compared */
     }
-    if (!add_loads(draft, flow) || draft->touched_count >= UINT16_MAX) {
-        return false;
+    if ((traits & (FILM_OP_CHANGES | FILM_OP_BACKWARD)) == 0) {
+        region->forward = true;
+        return true; /* and what it loads is of no interest */
     }
-    if (!find_changes(draft, flow, region)) {
+    if (!add_loads(draft, flow) || draft->touched_count >= UINT16_MAX ||
+        !find_changes(draft, flow, region)) {
         return false;
     }
     region->touch_count =

@@ -62,7 +62,7 @@ changes_unnamed(const film_draft *draft, uint32_t index, uint32_t point,
     const film_instruction *all = draft->bytecode.instructions;
     const film_instruction *callee = film_draft_callee(draft, index);
     uint16_t slot = film_draft_callee_slot(draft, &all[index]);
-    bool reads;
+    uint8_t traits;
 
     if (callee == NULL || slot == FILM_PLAN_NO_PLACE ||
         (callee->form != FILM_FORM_LOAD_METHOD &&
@@ -74,14 +74,14 @@ changes_unnamed(const film_draft *draft, uint32_t index, uint32_t point,
     callee = naming_load(draft, callee);
     write->name = film_draft_name(draft, callee->arg);
     write->target = slot;
-    if (film_function_changes_first(write->name)) {
+    traits = film_draft_name_traits(draft, callee->arg);
+    if ((traits & FILM_NAME_CHANGES_FIRST) != 0) {
         write->target += 2;
         write->unnamed = true;
         return gives_unnamed(draft, &all[index], &all[point]);
     }
-    write->effect = (uint8_t)film_method_effect(write->name);
-    return callee->form == FILM_FORM_LOAD_METHOD &&
-           film_method_is_contained(write->name, &reads) && !reads &&
+    write->effect = (uint8_t)film_draft_method_effect(draft, callee->arg);
+    return callee->form == FILM_FORM_LOAD_METHOD && (traits & FILM_NAME_WRITES) != 0 &&
            !film_draft_finds(draft, callee->owner);
 }
 

@@ -474,6 +474,13 @@ is_out_of_scope(const film_draft *draft, uint32_t index)
     }
 }
 
+/* True for forms that find_writes_of knows. */
+static bool
+may_write(uint8_t form)
+{
+    return form >= FILM_FORM_STORE_FAST || form == FILM_FORM_CALL;
+}
+
 static bool
 find_writes_of(film_draft *draft, uint32_t index)
 {
@@ -538,10 +545,11 @@ bool
 film_draft_find_writes(film_draft *draft)
 {
     for (uint32_t index = 0; index < draft->bytecode.count; index++) {
-        draft->made[index].before = FILM_NONE;
-    }
-    for (uint32_t index = 0; index < draft->bytecode.count; index++) {
-        if (!find_writes_of(draft, index)) {
+        draft->made[index] = (film_made){.before = FILM_NONE};
+        draft->points[index] = false;
+        /* A point that is wanted lies here or before. */
+        if (may_write(draft->bytecode.instructions[index].form) &&
+            !find_writes_of(draft, index)) {
             return false;
         }
         if (film_draft_watches_all(draft) &&

@@ -225,6 +225,7 @@ forget(void)
     film_generators_reset();
     film_tasks_reset();
     film_exception_reset();
+    film_plan_forget_drafts();
     film_session_options_reset(&session->options);
     free(session->child_path);
     session->child_path = NULL;
