@@ -77,7 +77,7 @@ keep_cell_slots(film_draft *draft, plan_parts *parts)
     }
     most = most < (size_t)code->co_nlocalsplus ? (size_t)code->co_nlocalsplus : most;
     parts->free_slots =
-        film_draft_keep(draft, 2 * most, sizeof(uint16_t), _Alignof(uint16_t));
+        film_draft_keep(draft, 2 * most * sizeof(uint16_t), _Alignof(uint16_t));
     if (parts->free_slots == 0) {
         return false;
     }
@@ -104,7 +104,7 @@ keep_arguments(film_draft *draft, plan_parts *parts)
     uint16_t *arguments;
 
     parts->arguments =
-        film_draft_keep(draft, (size_t)count, sizeof(uint16_t), _Alignof(uint16_t));
+        film_draft_keep(draft, (size_t)count * sizeof(uint16_t), _Alignof(uint16_t));
     if (parts->arguments == 0 || count > code->co_nlocalsplus) {
         return false;
     }
@@ -158,9 +158,9 @@ keep_places(film_draft *draft, plan_parts *parts)
     film_places *places;
     uint8_t *flags;
 
-    parts->places = film_draft_keep(draft, bytecode->unit_count / 64 + 1,
-                                    sizeof(film_places), _Alignof(film_places));
-    parts->flags = film_draft_keep(draft, bytecode->unit_count, 1, 1);
+    parts->places = film_draft_keep_zeroed(draft, bytecode->unit_count / 64 + 1,
+                                           sizeof(film_places), _Alignof(film_places));
+    parts->flags = film_draft_keep_zeroed(draft, bytecode->unit_count, 1, 1);
     if (parts->places == 0 || parts->flags == 0) {
         return false;
     }
@@ -196,8 +196,9 @@ keep_places(film_draft *draft, plan_parts *parts)
 static bool
 keep_regions(film_draft *draft, plan_parts *parts)
 {
-    uint32_t at = film_draft_keep(draft, plan_of(draft)->region_count,
-                                  sizeof(film_region), sizeof(film_region));
+    uint32_t at =
+        film_draft_keep(draft, plan_of(draft)->region_count * sizeof(film_region),
+                        sizeof(film_region));
 
     parts->regions = at;
     for (uint32_t index = 0; at != 0 && index < draft->bytecode.count; index++) {
@@ -301,7 +302,7 @@ keep_told_lines(film_draft *draft, plan_parts *parts)
         return false;
     }
     bytes = draft->quiet_count * sizeof(film_quiet);
-    parts->quiet = film_draft_keep(draft, 1, bytes, _Alignof(film_quiet));
+    parts->quiet = film_draft_keep(draft, bytes, _Alignof(film_quiet));
     if (parts->quiet == 0) {
         return false;
     }
@@ -346,7 +347,8 @@ make_plan(film_draft *draft)
         return NULL;
     }
     draft->kept = kept;
-    (void)film_draft_keep(draft, 1, sizeof(film_plan), _Alignof(film_plan));
+    (void)film_draft_keep(draft, sizeof(film_plan), _Alignof(film_plan));
+    *plan_of(draft) = (film_plan){0};
     if (!keep_places(draft, &parts) || !keep_arguments(draft, &parts) ||
         !keep_cell_slots(draft, &parts) || !keep_regions(draft, &parts) ||
         (parts.touches = film_draft_keep_touches(draft)) == 0 ||

@@ -16,7 +16,8 @@ typedef struct film_draft_write {
     bool hidden, restores, cell_owner, constant, unnamed;
     uint8_t effect;
     uint16_t slot, target, place, call_place;
-    PyObject *name; /* borrowed from co_names; NULL: none */
+    uint32_t name_index; /* in co_names */
+    PyObject *name;      /* borrowed from there; NULL: none */
 } film_draft_write;
 
 /* A list of writes, made longer by one: shared tails, the last write first. Node 0 is
@@ -86,7 +87,7 @@ typedef struct film_named_key {
     PyObject *name;     /* borrowed, as all of these */
     PyObject *variable; /* of a GLOBAL or NAME base */
     PyObject *step;     /* it is an attribute of that attribute */
-    uint32_t owner;     /* film_named_owner(); 0: it is a variable itself */
+    uint32_t owner;     /* film_named_owner(); 0: an expression */
     uint32_t place;     /* + 1, of a store whose owner is an expression */
 } film_named_key;
 
@@ -118,7 +119,8 @@ typedef struct film_draft {
     film_quiet *quiet;
     size_t quiet_count, quiet_capacity;
     uint8_t *name_traits; /* by name of co_names: film_name_traits, 0 until asked for */
-    size_t name_capacity;
+    uint32_t *name_kept;  /* the same: where its film_named as a variable is kept */
+    size_t name_capacity; /* of these two */
     /* What the plan will be a copy of: places in it are distances from its start, since
      * it moves when it grows. The plan itself comes first, so no other is 0. */
     unsigned char *kept;
@@ -238,10 +240,29 @@ film_draft_make_region(film_draft *draft, const film_flow_region *flow, uint32_t
 bool
 film_draft_find_told_lines(film_draft *draft, film_plan *plan);
 
-/* plan_memory.c: room for `count` things of `bytes` each in draft->kept, zeroed, where
- * a multiple of `bytes_apart`, a power of 2, begins; 0 when memory is out. */
+/* plan_memory.c: makes draft->kept so long; false when memory is out. */
+bool
+film_draft_grow_kept(film_draft *draft, size_t end);
+
+/* Room for so many bytes in draft->kept, where a multiple of `bytes_apart`, a power of 2,
+ * begins: to be filled in by the caller. 0 when memory is out. */
+static inline uint32_t
+film_draft_keep(film_draft *draft, size_t bytes, size_t bytes_apart)
+{
+    size_t at = (draft->kept_bytes + bytes_apart - 1) & ~(bytes_apart - 1);
+    size_t end = at + bytes;
+
+    if (end > draft->kept_capacity && !film_draft_grow_kept(draft, end)) {
+        return 0;
+    }
+    draft->kept_bytes = end;
+    return (uint32_t)at;
+}
+
+/* The same for `count` things of `bytes` each, zeroed. */
 uint32_t
-film_draft_keep(film_draft *draft, size_t count, size_t bytes, size_t bytes_apart);
+film_draft_keep_zeroed(film_draft *draft, size_t count, size_t bytes,
+                       size_t bytes_apart);
 
 static inline void *
 film_draft_kept(const film_draft *draft, uint32_t at)
@@ -258,7 +279,12 @@ film_draft_link(film_draft *draft, uint32_t field, uint32_t to)
     *near = to == 0 ? 0 : (film_near)((int64_t)to - (int64_t)field);
 }
 
-/* Where the film_named of that key is kept, once; 0 when memory is out. */
+/* Where the film_named of a variable is kept, by its place in co_names, once; 0 when
+ * memory is out. */
+uint32_t
+film_draft_keep_variable(film_draft *draft, uint32_t name_index);
+
+/* The same of an attribute, by its key. */
 uint32_t
 film_draft_keep_named(film_draft *draft, const film_named_key *key);
 

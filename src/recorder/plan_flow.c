@@ -216,7 +216,7 @@ compare_lists(flow_walk *flow, uint32_t left, uint32_t right)
 }
 
 /* The walk goes on to `index` with these writes; false: it has been there. */
-static bool
+static inline bool
 reach_state(flow_walk *flow, uint32_t index, uint32_t node)
 {
     film_draft *draft = flow->draft;
@@ -488,7 +488,6 @@ walk_states(flow_walk *flow, size_t first_reach)
             }
             stop_everywhere(flow);
         }
-        flow->failed = flow->failed || ++flow->steps > flow->step_limit;
     }
 }
 
@@ -506,6 +505,8 @@ walk_region(flow_walk *flow, size_t number)
     flow->any_ended = false;
     flow->start = draft->regions[number].index;
     walk_states(flow, states);
+    flow->steps += draft->reach_count - states;
+    flow->failed = flow->failed || flow->steps > flow->step_limit;
     if (flow->doubtful || flow->failed) {
         draft->reach_count = states;
         return;

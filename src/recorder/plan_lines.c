@@ -96,8 +96,10 @@ film_bytecode_mark_lines(film_bytecode *bytecode)
         bool joined = here->is_target || here->is_handler;
 
         if ((here->traits & FILM_OP_UNMARKED) == 0) {
-            here->marked = here->line >= 0 && (here->line != last || joined);
-            here->sure = here->marked && (here->line != last_known || joined);
+            if (here->line >= 0 && (here->line != last || joined)) {
+                here->marked = true;
+                here->sure = here->line != last_known || joined;
+            }
             last = here->line;
         }
         else if (here->is_returned_to && here->form == FILM_FORM_END) {

@@ -12,27 +12,29 @@
 /* Distances have 31 bits; no code that gets a plan comes near. */
 #define KEPT_LIMIT ((size_t)INT32_MAX / 2)
 
-uint32_t
-film_draft_keep(film_draft *draft, size_t count, size_t bytes, size_t bytes_apart)
+bool
+film_draft_grow_kept(film_draft *draft, size_t end)
 {
-    size_t at = (draft->kept_bytes + bytes_apart - 1) & ~(bytes_apart - 1);
-    size_t end;
-    unsigned char *grown;
+    unsigned char *grown = end > KEPT_LIMIT ? NULL
+                                            : film_grow(draft->kept,
+                                                        &draft->kept_capacity, end, 1);
 
-    if (__builtin_mul_overflow(count, bytes, &end) ||
-        __builtin_add_overflow(end, at, &end) || end > KEPT_LIMIT) {
-        return 0;
-    }
-    grown = end <= draft->kept_capacity
-                ? draft->kept
-                : film_grow(draft->kept, &draft->kept_capacity, end, 1);
     if (grown == NULL) {
-        return 0;
+        return false;
     }
     draft->kept = grown;
-    memset(grown + draft->kept_bytes, 0, end - draft->kept_bytes);
-    draft->kept_bytes = end;
-    return (uint32_t)at;
+    return true;
+}
+
+uint32_t
+film_draft_keep_zeroed(film_draft *draft, size_t count, size_t bytes, size_t bytes_apart)
+{
+    uint32_t at = film_draft_keep(draft, count * bytes, bytes_apart);
+
+    if (at != 0) {
+        memset(film_draft_kept(draft, at), 0, count * bytes);
+    }
+    return at;
 }
 
 /* --- sets ------------------------------------------------------------------------ */
@@ -111,7 +113,7 @@ add_key(film_set *set, const void *key)
     return (uint32_t)set->count - 1;
 }
 
-/* Where the thing of a key is kept, once; *fresh: it is new, and zeroed. 0 when memory
+/* Where the thing of a key is kept, once; *fresh: it is new, to be filled in. 0 when memory
  * is out: then the plan has failed, and nobody asks again. */
 static uint32_t
 keep_once(film_draft *draft, film_set *set, const void *key, size_t bytes, bool *fresh)
@@ -128,7 +130,7 @@ keep_once(film_draft *draft, film_set *set, const void *key, size_t bytes, bool 
         return 0;
     }
     set->kept_at = grown;
-    grown[index] = film_draft_keep(draft, 1, bytes, _Alignof(void *));
+    grown[index] = film_draft_keep(draft, bytes, _Alignof(void *));
     return grown[index];
 }
 
@@ -152,6 +154,21 @@ film_draft_keep_named(film_draft *draft, const film_named_key *key)
 }
 
 uint32_t
+film_draft_keep_variable(film_draft *draft, uint32_t name_index)
+{
+    uint32_t *at = &draft->name_kept[name_index];
+
+    if (*at == 0) {
+        *at = film_draft_keep(draft, sizeof(film_named), _Alignof(film_named));
+        if (*at != 0) {
+            *(film_named *)film_draft_kept(draft, *at) =
+                film_named_new(film_draft_name(draft, name_index));
+        }
+    }
+    return *at;
+}
+
+uint32_t
 film_draft_number_touch(film_draft *draft, const film_touched *touched)
 {
     film_touched key = *touched;
@@ -169,7 +186,8 @@ keep_lookup(film_draft *draft, const film_touched *touched)
 
     at = keep_once(draft, &draft->lookups, &key, sizeof(film_lookup), &fresh);
     if (at != 0 && fresh) {
-        ((film_lookup *)film_draft_kept(draft, at))->name = touched->name;
+        *(film_lookup *)film_draft_kept(draft, at) =
+            (film_lookup){.name = touched->name};
     }
     return at;
 }
@@ -202,8 +220,8 @@ uint32_t
 film_draft_keep_touches(film_draft *draft)
 {
     const film_touched *all = (const film_touched *)(void *)draft->touches.keys;
-    uint32_t first = film_draft_keep(draft, draft->touches.count, sizeof(film_touch),
-                                     _Alignof(film_touch));
+    uint32_t first = film_draft_keep_zeroed(draft, draft->touches.count,
+                                            sizeof(film_touch), _Alignof(film_touch));
     bool done = first != 0;
 
     for (uint32_t index = 0; done && index < draft->touches.count; index++) {
@@ -276,6 +294,7 @@ free_draft(film_draft *draft)
     film_free(draft->touched);
     film_free(draft->quiet);
     film_free(draft->name_traits);
+    film_free(draft->name_kept);
     film_free(draft->kept);
     free_set(&draft->named);
     free_set(&draft->lookups);
@@ -284,20 +303,36 @@ free_draft(film_draft *draft)
     film_free(draft);
 }
 
-/* Room for what is kept by instruction and by name, which only `name_traits` has
- * zeroed. */
+/* Room for what is kept by name, zeroed. */
+static bool
+make_room_for_names(film_draft *draft)
+{
+    size_t count = (size_t)PyTuple_GET_SIZE(draft->bytecode.code->co_names);
+
+    if (count > draft->name_capacity) {
+        film_free(draft->name_traits);
+        film_free(draft->name_kept);
+        draft->name_traits = film_realloc(NULL, count);
+        draft->name_kept = film_realloc(NULL, count * sizeof(uint32_t));
+        draft->name_capacity =
+            draft->name_traits != NULL && draft->name_kept != NULL ? count : 0;
+    }
+    if (count > draft->name_capacity) {
+        return false;
+    }
+    if (count != 0) {
+        memset(draft->name_traits, 0, count);
+        memset(draft->name_kept, 0, count * sizeof(uint32_t));
+    }
+    return true;
+}
+
+/* Room for what is kept by instruction. */
 static bool
 make_room(film_draft *draft)
 {
     size_t count = draft->bytecode.count;
-    size_t names = (size_t)PyTuple_GET_SIZE(draft->bytecode.code->co_names);
-    uint8_t *traits = film_grow(draft->name_traits, &draft->name_capacity, names, 1);
 
-    if (traits == NULL) {
-        return false;
-    }
-    draft->name_traits = traits;
-    memset(traits, 0, names);
     if (count <= draft->instruction_capacity) {
         return true;
     }
@@ -331,7 +366,8 @@ film_draft_take(PyCodeObject *code, const film_plan_wishes *wishes)
     empty_set(&draft->named);
     empty_set(&draft->lookups);
     empty_set(&draft->touches);
-    if (!film_bytecode_read(&draft->bytecode, code) || !make_room(draft)) {
+    if (!film_bytecode_read(&draft->bytecode, code) || !make_room(draft) ||
+        !make_room_for_names(draft)) {
         film_draft_give_back(draft);
         return NULL;
     }

@@ -249,8 +249,11 @@ lets_go_changed(const film_draft *draft, uint32_t index)
 static bool
 may_matter(const film_instruction *here)
 {
-    return (here->traits & FILM_OP_CHANGES) != 0 || here->form == FILM_FORM_BINARY ||
-           here->form == FILM_FORM_PRECALL || here->form == FILM_FORM_LOAD_METHOD;
+    const uint64_t forms = (uint64_t)1 << FILM_FORM_BINARY |
+                           (uint64_t)1 << FILM_FORM_PRECALL |
+                           (uint64_t)1 << FILM_FORM_LOAD_METHOD;
+
+    return (here->traits & FILM_OP_CHANGES) != 0 || (forms >> here->form & 1u) != 0;
 }
 
 void

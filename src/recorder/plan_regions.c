@@ -78,7 +78,9 @@ keep_write(film_draft *draft, const film_draft_write *write, uint32_t at)
     if (write->name == NULL) {
         return true;
     }
-    named = film_draft_keep_named(draft, &key);
+    named = key.owner == 0 && key.place == 0
+                ? film_draft_keep_variable(draft, write->name_index)
+                : film_draft_keep_named(draft, &key);
     film_draft_link(draft, at + (uint32_t)offsetof(film_write, named), named);
     return named != 0;
 }
@@ -92,7 +94,7 @@ lay_out_list(film_draft *draft, uint32_t node)
     if (draft->nodes[node].continued || draft->nodes[node].laid_out != 0) {
         return true;
     }
-    first = film_draft_keep(draft, length, sizeof(film_write), _Alignof(film_write));
+    first = film_draft_keep(draft, length * sizeof(film_write), _Alignof(film_write));
     if (first == 0) {
         return false;
     }
@@ -174,13 +176,14 @@ has_events(const film_draft *draft, const film_flow_region *flow, uint32_t index
 static void
 make_inner(film_draft *draft, const film_reach *state, uint32_t at)
 {
-    film_inner *inner = film_draft_kept(draft, at);
+    uint8_t count = (uint8_t)draft->nodes[state->node].length;
+    uint8_t own = is_written_first(draft, &draft->made[state->index]) ? 1 : 0;
 
-    inner->place = draft->bytecode.instructions[state->index].place;
-    inner->count = (uint8_t)draft->nodes[state->node].length;
-    inner->count_entered =
-        (uint8_t)(inner->count +
-                  (is_written_first(draft, &draft->made[state->index]) ? 1 : 0));
+    *(film_inner *)film_draft_kept(draft, at) = (film_inner){
+        .place = draft->bytecode.instructions[state->index].place,
+        .count = count,
+        .count_entered = (uint8_t)(count + own),
+    };
     film_draft_link(draft, at + (uint32_t)offsetof(film_inner, writes),
                     draft->nodes[state->after].laid_out);
 }
@@ -224,13 +227,14 @@ make_stops(film_draft *draft, const film_flow_region *flow, film_region *region,
     for (int forward = 1; forward >= 0; forward--) {
         for (uint32_t stop = 0; stop < flow->stop_count; stop++) {
             uint32_t place = stop_place(draft, &stops[stop]);
-            film_exit *exit = film_draft_kept(draft, at);
 
             if ((place > region->place) != (forward == 1)) {
                 continue;
             }
-            exit->place = (uint16_t)place;
-            exit->count = (uint8_t)draft->nodes[stops[stop].node].length;
+            *(film_exit *)film_draft_kept(draft, at) = (film_exit){
+                .place = (uint16_t)place,
+                .count = (uint8_t)draft->nodes[stops[stop].node].length,
+            };
             film_draft_link(draft, at + (uint32_t)offsetof(film_exit, writes),
                             draft->nodes[stops[stop].after].laid_out);
             region->points_ahead |=
@@ -276,7 +280,7 @@ keep_exits(film_draft *draft, const film_flow_region *flow, film_region *region,
 {
     size_t bytes = flow->stop_count * sizeof(film_exit);
     uint32_t at =
-        film_draft_keep(draft, 1, bytes + region->inner_count * sizeof(film_inner),
+        film_draft_keep(draft, bytes + region->inner_count * sizeof(film_inner),
                         _Alignof(film_exit));
 
     region->stop_count = (uint16_t)flow->stop_count;
@@ -295,7 +299,7 @@ keep_changes(film_draft *draft, const film_region *region)
         region->change_count > FILM_REGION_CHANGES ? 0 : region->change_count;
     size_t bytes = count * sizeof(film_change);
     uint32_t at =
-        film_draft_keep(draft, 1, bytes + region->touch_count * sizeof(uint16_t),
+        film_draft_keep(draft, bytes + region->touch_count * sizeof(uint16_t),
                         _Alignof(film_change));
     uint16_t *touches;
 
@@ -320,7 +324,7 @@ keep_changes(film_draft *draft, const film_region *region)
 static uint32_t
 keep_before(film_draft *draft, uint32_t write)
 {
-    uint32_t at = film_draft_keep(draft, 1, sizeof(film_write), _Alignof(film_write));
+    uint32_t at = film_draft_keep(draft, sizeof(film_write), _Alignof(film_write));
 
     return at != 0 && keep_write(draft, &draft->writes[write], at) ? at : 0;
 }

@@ -84,12 +84,12 @@ find_quiet(film_draft *draft, const film_plan *plan)
 {
     const film_instruction *all = draft->bytecode.instructions;
 
-    for (uint32_t index = 1; index < draft->bytecode.count; index++) {
-        uint32_t end;
+    for (uint32_t number = 0; number < plan->region_count; number++) {
+        uint32_t index = draft->bytecode.index_at[plan->regions[number].place], end;
 
-        if (!all[index].marked || !all[index].sure || all[index].is_handler ||
-            is_joined(&all[index]) || all[index].place == plan->opening ||
-            draft->region_of[index] == FILM_NONE) {
+        if (index == 0 || !all[index].marked || !all[index].sure ||
+            all[index].is_handler || is_joined(&all[index]) ||
+            all[index].place == plan->opening) {
             continue;
         }
         end = find_return(&draft->bytecode, index);

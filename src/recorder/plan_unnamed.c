@@ -73,6 +73,7 @@ changes_unnamed(const film_draft *draft, uint32_t index, uint32_t point,
     }
     callee = naming_load(draft, callee);
     write->name = film_draft_name(draft, callee->arg);
+    write->name_index = callee->arg;
     write->target = slot;
     traits = film_draft_name_traits(draft, callee->arg);
     if ((traits & FILM_NAME_CHANGES_FIRST) != 0) {

@@ -350,6 +350,7 @@ add_name_write(film_draft *draft, uint32_t index, film_write_kind kind)
         .place = here->place,
         .call_place = FILM_PLAN_NO_PLACE,
         .name = film_draft_name(draft, here->arg),
+        .name_index = here->arg,
         .constant = is_constant(draft, index),
     };
 
@@ -399,6 +400,7 @@ add_attribute_write(film_draft *draft, uint32_t index, film_write_kind kind,
         .place = here->place,
         .call_place = FILM_PLAN_NO_PLACE,
         .name = film_draft_name(draft, here->arg),
+        .name_index = here->arg,
     };
 
     if (kind == FILM_WRITE_ATTRIBUTE) {
