@@ -118,17 +118,18 @@ place_of(const film_locals *locals, uint64_t serial)
     return (size_t)(serial * 0x9E3779B97F4A7C15u >> 20) & (locals->suspended_size - 1);
 }
 
-/* Makes room for one more: a table at most half full, also counting used places. */
+/* Makes room for one more: a table at most three quarters full, also counting used
+ * places. */
 static bool
 make_room(film_locals *locals)
 {
     film_suspended *old = locals->suspended;
     size_t old_size = locals->suspended_size, size = LEAST_TABLE;
 
-    if ((locals->suspended_used + 1) * 2 <= old_size) {
+    if ((locals->suspended_used + 1) * 4 <= old_size * 3) {
         return true;
     }
-    while (size < (locals->suspended_count + 1) * 4) {
+    while (size < (locals->suspended_count + 1) * 2) {
         size *= 2;
     }
     locals->suspended = film_alloc_array(size, sizeof(*old));
@@ -197,6 +198,12 @@ take_suspended(film_locals *locals, uint64_t serial)
         at = (at + 1) & (locals->suspended_size - 1);
     }
     return 0;
+}
+
+void
+film_locals_forget(film_locals *locals, uint64_t serial)
+{
+    film_locals_release(locals, take_suspended(locals, serial));
 }
 
 uint32_t

@@ -5,8 +5,8 @@
  * A frame's variables lie in a block, whose number its film_frame carries. A block
  * whose frame ended is used again. A frame that yields leaves its block under its
  * serial, to be taken up when it is resumed, in whichever thread that is.
- * A generator may be given up unseen: when there are too many, those that sleep for
- * longest are forgotten.
+ * A generator may be given up unseen: it is forgotten when that is found out; when there
+ * are too many, those that sleep for longest are.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_LOCALS_H
 #define FILMSTRIP_LOCALS_H
@@ -139,6 +139,10 @@ film_locals_suspend(film_locals *locals, uint64_t serial, uint32_t block);
 
 uint32_t
 film_locals_resume(film_locals *locals, uint64_t serial);
+
+/* A frame that was suspended is known to have ended. */
+void
+film_locals_forget(film_locals *locals, uint64_t serial);
 
 /* The variable `slot` of the block was written: all that share it hold this now. */
 void

@@ -7,49 +7,75 @@
 
 #include "base/alloc.h"
 
-static bool
-make_room(film_summary *summary, uint32_t code)
-{
-    size_t capacity = summary->code_capacity == 0 ? 256 : summary->code_capacity;
-    film_share *shares;
-    uint32_t *touched;
+/* A page that none of has run for so many chunks is given back. */
+#define IDLE_CHUNKS 1u
 
-    while (capacity <= code) {
-        capacity *= 2;
+/* The page of a code; NULL when memory is out. */
+static film_share_page *
+page_of(film_summary *summary, uint32_t code)
+{
+    size_t number = code / FILM_SHARE_PAGE, capacity = summary->page_count;
+
+    if (number >= capacity) {
+        film_share_page **pages = code > (1u << 26) ? NULL
+                                                    : film_grow(summary->pages,
+                                                                &capacity, number + 1,
+                                                                sizeof(*pages));
+
+        if (pages == NULL) {
+            return NULL;
+        }
+        memset(pages + summary->page_count, 0,
+               (capacity - summary->page_count) * sizeof(*pages));
+        summary->pages = pages;
+        summary->page_count = capacity;
     }
-    shares = code > (1u << 26) ? NULL : film_alloc_array(capacity, sizeof(*shares));
-    touched = shares == NULL ? NULL : film_alloc_array(capacity, sizeof(*touched));
-    if (touched == NULL) {
-        film_free(shares);
-        summary->failed = true;
-        return false;
+    if (summary->pages[number] == NULL) {
+        summary->pages[number] = film_alloc(sizeof(film_share_page));
     }
-    if (summary->code_capacity > 0) {
-        memcpy(shares, summary->shares, summary->code_capacity * sizeof(*shares));
-        memcpy(touched, summary->touched, summary->touched_count * sizeof(*touched));
-    }
-    film_free(summary->shares);
-    film_free(summary->touched);
-    summary->shares = shares;
-    summary->touched = touched;
-    summary->code_capacity = capacity;
-    return true;
+    return summary->pages[number];
 }
 
 film_share *
 film_summary_touch(film_summary *summary, uint32_t code)
 {
+    film_share_page *page = page_of(summary, code);
+    uint32_t *touched = page == NULL
+                            ? NULL
+                            : film_grow(summary->touched, &summary->touched_capacity,
+                                        summary->touched_count + 1, sizeof(*touched));
     film_share *share;
 
-    if (code >= summary->code_capacity && !make_room(summary, code)) {
+    if (touched == NULL) {
+        summary->failed = true;
         return NULL;
     }
-    share = &summary->shares[code];
+    summary->touched = touched;
+    share = &page->shares[code % FILM_SHARE_PAGE];
     if (!share->touched) {
         share->touched = true;
-        summary->touched[summary->touched_count++] = code;
+        touched[summary->touched_count++] = code;
     }
     return share;
+}
+
+/* The share of a code that was touched. */
+static film_share *
+share_at(const film_summary *summary, uint32_t code)
+{
+    return &summary->pages[code / FILM_SHARE_PAGE]->shares[code % FILM_SHARE_PAGE];
+}
+
+/* Gives back the pages whose code has not run for a while. */
+static void
+free_idle_pages(film_summary *summary)
+{
+    for (size_t i = 0; i < summary->page_count; i++) {
+        if (summary->pages[i] != NULL && summary->pages[i]->idle++ >= IDLE_CHUNKS) {
+            film_free(summary->pages[i]);
+            summary->pages[i] = NULL;
+        }
+    }
 }
 
 static void
@@ -91,11 +117,14 @@ void
 film_summary_begin(film_summary *summary, const film_state *state)
 {
     for (size_t i = 0; i < summary->touched_count; i++) {
-        film_share *share = &summary->shares[summary->touched[i]];
+        uint32_t code = summary->touched[i];
+        film_share *share = share_at(summary, code);
         share->own = share->calls = 0;
         share->touched = false;
+        summary->pages[code / FILM_SHARE_PAGE]->idle = 0;
     }
     summary->touched_count = 0;
+    free_idle_pages(summary);
     memset(summary->kinds, 0, sizeof(summary->kinds));
     memset(summary->rivals, 0, sizeof(summary->rivals));
     summary->begin_tick = state->tick;
@@ -147,7 +176,7 @@ put_functions(film_summary *summary, film_buffer *body)
     for (size_t i = 0; i < summary->touched_count; i++) {
         uint32_t code = summary->touched[i];
         film_buffer_put_varint(body, code - last);
-        film_buffer_put_varint(body, summary->shares[code].calls);
+        film_buffer_put_varint(body, share_at(summary, code)->calls);
         last = code;
     }
 }
@@ -180,7 +209,7 @@ put_busiest(const film_summary *summary, film_buffer *body)
 
     for (size_t i = 0; i < summary->touched_count; i++) {
         uint32_t code = summary->touched[i];
-        uint64_t own = summary->shares[code].own;
+        uint64_t own = share_at(summary, code)->own;
         size_t at = count;
         if (own == 0) {
             continue;
@@ -188,13 +217,13 @@ put_busiest(const film_summary *summary, film_buffer *body)
         if (count < FILM_SUMMARY_BUSIEST) {
             count++;
         }
-        else if (own <= summary->shares[best[count - 1]].own) {
+        else if (own <= share_at(summary, best[count - 1])->own) {
             continue;
         }
         else {
             at = count - 1;
         }
-        while (at > 0 && summary->shares[best[at - 1]].own < own) {
+        while (at > 0 && share_at(summary, best[at - 1])->own < own) {
             best[at] = best[at - 1];
             at--;
         }
@@ -202,7 +231,7 @@ put_busiest(const film_summary *summary, film_buffer *body)
     }
     for (size_t i = 0; i < count; i++) {
         film_buffer_put_varint(body, best[i]);
-        film_buffer_put_varint(body, summary->shares[best[i]].own);
+        film_buffer_put_varint(body, share_at(summary, best[i])->own);
     }
 }
 
@@ -244,7 +273,10 @@ film_summary_finish(film_summary *summary, const film_state *state,
 void
 film_summary_reset(film_summary *summary)
 {
-    film_free(summary->shares);
+    for (size_t i = 0; i < summary->page_count; i++) {
+        film_free(summary->pages[i]);
+    }
+    film_free(summary->pages);
     film_free(summary->touched);
     memset(summary, 0, sizeof(*summary));
 }

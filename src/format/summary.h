@@ -58,15 +58,25 @@ typedef struct film_share {
     bool hashed;  /* hash is set */
 } film_share;
 
+/* Shares are kept by code id, in pages: those of code that has not run for a while are
+ * given back, since a program may compile new code for ever. */
+#define FILM_SHARE_PAGE 256u
+
+typedef struct film_share_page {
+    film_share shares[FILM_SHARE_PAGE];
+    uint32_t idle; /* chunks since one of them was touched */
+} film_share_page;
+
 /* Being gathered by the sealing thread, row by row. */
 typedef struct film_summary {
     uint32_t kinds[FILM_KIND_COUNT];
     uint64_t begin_tick;
     uint32_t least_depth, greatest_depth;
     film_rival rivals[FILM_SUMMARY_DEPTHS][FILM_SUMMARY_RIVALS];
-    film_share *shares; /* owned; by code id */
-    uint32_t *touched;  /* owned; code ids with calls or own time */
-    size_t code_capacity, touched_count;
+    film_share_page **pages; /* owned, as what they point to; NULL: none */
+    size_t page_count;
+    uint32_t *touched; /* owned; code ids with calls or own time */
+    size_t touched_count, touched_capacity;
     bool failed; /* memory ran out: functions are missing */
 } film_summary;
 
@@ -81,9 +91,15 @@ film_summary_touch(film_summary *summary, uint32_t code);
 static inline film_share *
 film_summary_share(film_summary *summary, uint32_t code)
 {
-    if (__builtin_expect(code < summary->code_capacity && summary->shares[code].touched,
+    size_t page = code / FILM_SHARE_PAGE;
+
+    if (__builtin_expect(page < summary->page_count && summary->pages[page] != NULL,
                          1)) {
-        return &summary->shares[code];
+        film_share *share = &summary->pages[page]->shares[code % FILM_SHARE_PAGE];
+
+        if (__builtin_expect(share->touched, 1)) {
+            return share;
+        }
     }
     return film_summary_touch(summary, code);
 }

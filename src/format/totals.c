@@ -17,9 +17,11 @@ function_of(film_totals *totals, uint32_t code)
     if (code < capacity) {
         return &totals->functions[code];
     }
-    functions = code > (1u << 26) ? NULL
-                                  : film_grow(totals->functions, &capacity,
-                                              (size_t)code + 1, sizeof(*functions));
+    if (code >= FILM_TOTALS_CODES) {
+        return NULL;
+    }
+    functions = film_grow(totals->functions, &capacity, (size_t)code + 1,
+                          sizeof(*functions));
     if (functions == NULL) {
         totals->failed = true;
         return NULL;
@@ -74,6 +76,10 @@ film_totals_settle(film_totals *totals, film_place_total *recent)
     if (recent->hits == 0) {
         return;
     }
+    if (recent->code >= FILM_TOTALS_CODES) {
+        recent->hits = recent->ticks = 0;
+        return;
+    }
     if (totals->place_count * 2 >= totals->place_capacity && !enlarge_places(totals)) {
         return;
     }
@@ -90,14 +96,15 @@ film_totals_settle(film_totals *totals, film_place_total *recent)
 }
 
 void
-film_totals_add(film_totals *totals, const film_summary *summary)
+film_totals_add(film_totals *totals, film_summary *summary)
 {
     for (size_t i = 0; i < summary->touched_count; i++) {
         uint32_t code = summary->touched[i];
         film_function_total *function = function_of(totals, code);
-        if (function != NULL) {
-            function->calls += summary->shares[code].calls;
-            function->own_ticks += summary->shares[code].own;
+        const film_share *share = film_summary_share(summary, code);
+        if (function != NULL && share != NULL) {
+            function->calls += share->calls;
+            function->own_ticks += share->own;
         }
     }
 }

@@ -5,6 +5,9 @@
  * calls, own ticks; number of places, then for each: code - last code, offset, hits
  * (calls and resumes that ended), ticks in the callees. All varints, in order of code
  * and offset; later chunks replace earlier ones.
+ *
+ * Only the functions that were told first have totals, and the places in them: a program
+ * that compiles new code for ever would fill the memory with them, and each chunk.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_TOTALS_H
 #define FILMSTRIP_TOTALS_H
@@ -16,6 +19,8 @@
 #include "base/buffer.h"
 #include "format/state.h"
 #include "format/summary.h"
+
+#define FILM_TOTALS_CODES 32768u
 
 typedef struct film_function_total {
     uint64_t calls, own_ticks;
@@ -42,7 +47,7 @@ typedef struct film_totals {
 /* Adds what a chunk's summary has gathered per function; once a chunk, which is much
  * cheaper than once an event. */
 void
-film_totals_add(film_totals *totals, const film_summary *summary);
+film_totals_add(film_totals *totals, film_summary *summary);
 
 /* Puts a recent place's counts into the table and makes it free. */
 void

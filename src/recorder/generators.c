@@ -11,6 +11,7 @@
 typedef struct suspended {
     film_frame_key frame; /* 0: free */
     uint64_t serial;
+    const void *thread; /* identity only: that ran it; NULL: several */
     uint32_t code_id;
 } suspended;
 
@@ -60,27 +61,33 @@ grow_table(void)
     return true;
 }
 
-void
-film_generators_put(film_frame_key frame, uint64_t serial, uint32_t code_id)
+uint64_t
+film_generators_put(film_frame_key frame, uint64_t serial, uint32_t code_id,
+                    const void *thread)
 {
     suspended *slot;
+    uint64_t gone = 0;
 
     if ((table.used + 1) * 2 > table.capacity && !grow_table()) {
-        return;
+        return 0;
     }
     slot = find_slot(table.slots, table.capacity, frame);
     if (slot->frame.word == 0) {
         table.used++;
     }
-    slot->frame = frame;
-    slot->serial = serial;
-    slot->code_id = code_id;
+    else if (slot->thread == thread && slot->serial != serial) {
+        gone = slot->serial;
+    }
+    *slot = (suspended){
+        .frame = frame, .serial = serial, .thread = thread, .code_id = code_id};
+    return gone;
 }
 
 bool
-film_generators_get(film_frame_key frame, uint32_t code_id, uint64_t *serial)
+film_generators_get(film_frame_key frame, uint32_t code_id, const void *thread,
+                    uint64_t *serial)
 {
-    const suspended *slot;
+    suspended *slot;
 
     if (table.used == 0) {
         return false;
@@ -88,6 +95,9 @@ film_generators_get(film_frame_key frame, uint32_t code_id, uint64_t *serial)
     slot = find_slot(table.slots, table.capacity, frame);
     if (slot->frame.word == 0 || slot->code_id != code_id) {
         return false;
+    }
+    if (thread != NULL && slot->thread != thread) {
+        slot->thread = NULL;
     }
     *serial = slot->serial;
     return true;

@@ -10,13 +10,18 @@
 
 #include "recorder/frame_key.h"
 
-/* Out of memory: the frame is forgotten, and adopted when it goes on. */
-void
-film_generators_put(film_frame_key frame, uint64_t serial, uint32_t code_id);
+/* Returns the serial of a frame that was there and has ended unseen, if no thread but
+ * this one ran it; else 0. Out of memory: the frame is forgotten, and adopted when it
+ * goes on. */
+uint64_t
+film_generators_put(film_frame_key frame, uint64_t serial, uint32_t code_id,
+                    const void *thread);
 
-/* False when no frame of this code is known there. */
+/* False when no frame of this code is known there. `thread`: that goes on with it; NULL:
+ * none does. */
 bool
-film_generators_get(film_frame_key frame, uint32_t code_id, uint64_t *serial);
+film_generators_get(film_frame_key frame, uint32_t code_id, const void *thread,
+                    uint64_t *serial);
 
 void
 film_generators_remove(film_frame_key frame);

@@ -54,12 +54,24 @@ film_stack_suspended_ended(film_context *context)
     }
 }
 
+/* The top frame may be suspended. One that was where it is now has ended without an
+ * event. */
+static void
+put_suspendable(film_context *context)
+{
+    const film_stack_entry *entry = context->top;
+    uint64_t gone = film_generators_put(entry->frame, entry->serial, entry->code_id,
+                                        context->thread);
+
+    if (gone != 0) {
+        film_thread_frame_gone(context->thread, gone);
+    }
+}
+
 void
 film_stack_suspendable(film_context *context, const film_frame *frame)
 {
-    const film_stack_entry *entry = context->top;
-
-    film_generators_put(entry->frame, entry->serial, entry->code_id);
+    put_suspendable(context);
     film_task_enter(context, frame, true);
 }
 
@@ -143,7 +155,7 @@ adopt(film_context *context, const film_frame *frame, PyObject *code_object,
         return false;
     }
     if (code->suspends) {
-        film_generators_put(context->top->frame, serial, code->id);
+        put_suspendable(context);
     }
     return true;
 }
@@ -220,7 +232,7 @@ is_suspended(const film_frame *frame, const film_code *code)
     uint64_t serial;
 
     return code->suspends &&
-           film_generators_get(film_frame_key_of(frame), code->id, &serial);
+           film_generators_get(film_frame_key_of(frame), code->id, NULL, &serial);
 }
 
 /* The whole chain of callers holds no frame we know: what we know has ended, or belongs
@@ -349,7 +361,8 @@ take_up(film_context *context, const film_frame *frame, PyObject *code_object,
     uint64_t serial;
 
     if (!code->suspends ||
-        !film_generators_get(film_frame_key_of(frame), code->id, &serial)) {
+        !film_generators_get(film_frame_key_of(frame), code->id, context->thread,
+                             &serial)) {
         return adopt(context, frame, code_object, code);
     }
     unit = film_observe_continued(code->plan, film_frame_unit(frame, code->first));
@@ -388,7 +401,8 @@ film_stack_resume(film_context *context, const film_frame *frame, PyObject *code
     if (!film_observe_caller(context, frame)) {
         return false;
     }
-    if (!film_generators_get(film_frame_key_of(frame), code->id, &serial)) {
+    if (!film_generators_get(film_frame_key_of(frame), code->id, context->thread,
+                             &serial)) {
         return adopt(context, frame, code_object, code);
     }
     if (!push_again(context, frame, code_object, code, serial)) {
@@ -413,7 +427,8 @@ film_stack_throw(film_context *context, const film_frame *frame, PyObject *code_
     if (!film_observe_caller(context, frame)) {
         return false;
     }
-    if (!film_generators_get(film_frame_key_of(frame), code->id, &serial)) {
+    if (!film_generators_get(film_frame_key_of(frame), code->id, context->thread,
+                             &serial)) {
         return adopt(context, frame, code_object, code);
     }
     if (!push_again(context, frame, code_object, code, serial)) {

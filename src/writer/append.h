@@ -62,6 +62,11 @@ film_thread_take_over(film_thread *thread);
 bool
 film_thread_is_foreign(const film_thread *thread);
 
+/* A frame that this thread alone ran, and that was suspended, has ended without an event.
+ */
+void
+film_thread_frame_gone(film_thread *thread, uint64_t serial);
+
 static inline uint64_t
 film_thread_next_frame(const film_thread *thread)
 {

@@ -182,6 +182,7 @@ film_writer_free(film_writer *writer)
     film_summary_reset(&writer->summary);
     film_touched_reset(&writer->touched);
     film_locals_reset(&writer->locals);
+    film_gone_reset(&writer->gone);
     film_serials_reset(&writer->serials);
     film_totals_reset(&writer->totals);
     film_buffer_reset(&writer->summary_bytes);

@@ -60,6 +60,7 @@ seal_chunk(film_writer *writer, film_stream *stream, uint32_t wanted)
     FILM_TRY(film_log_append(&writer->log, &parts));
     stream->sealed += chunk.events;
     stream->chunks++;
+    film_gone_forget(writer, stream);
     writer->chunks_since_totals++;
     return FILM_OK;
 }

@@ -128,6 +128,20 @@ struct film_limit_page {
     film_limit_page *next;
 };
 
+/* gone.c: frames that have ended without an event. */
+typedef struct film_gone_frame {
+    uint64_t serial;
+    uint64_t events; /* of its thread, when that was found out */
+    uint32_t stream; /* the thread's */
+} film_gone_frame;
+
+typedef struct film_gone_frames {
+    film_gone_frame *ring;         /* owned; NULL before the first */
+    _Atomic(uint64_t) put, taken;  /* since the start */
+    film_gone_frame *waiting;      /* owned; the sealing side's, as what follows */
+    size_t waiting_count, waiting_capacity;
+} film_gone_frames;
+
 struct film_writer {
     film_sink sink;
     film_superblock block;
@@ -167,6 +181,7 @@ struct film_writer {
     film_summary summary;
     film_touched touched; /* not at level calls */
     film_locals locals;   /* level values */
+    film_gone_frames gone; /* from both sides: see gone.c */
     film_serials serials; /* level values */
     film_totals totals;
     film_buffer summary_bytes, keyframe_bytes, payload_bytes;
@@ -231,6 +246,14 @@ film_seal_records(film_writer *writer, film_record_stream *stream);
 
 FILM_NODISCARD film_status
 film_seal_totals(film_writer *writer);
+
+/* gone.c: a chunk of the stream is sealed: forgets the frames that no later one tells
+ * of. */
+void
+film_gone_forget(film_writer *writer, const film_stream *stream);
+
+void
+film_gone_reset(film_gone_frames *gone);
 
 FILM_NODISCARD film_status
 film_seal_sources(film_writer *writer);
