@@ -15,7 +15,6 @@ from types import CodeType
 
 from filmstrip import _recorder
 
-
 UNIT_NS = 60  # bar: a code unit of any shape
 FUNCTION_BYTES = 5000  # bar: a function of 22 lines
 

@@ -17,10 +17,10 @@ page_of(film_summary *summary, uint32_t code)
     size_t number = code / FILM_SHARE_PAGE, capacity = summary->page_count;
 
     if (number >= capacity) {
-        film_share_page **pages = code > (1u << 26) ? NULL
-                                                    : film_grow(summary->pages,
-                                                                &capacity, number + 1,
-                                                                sizeof(*pages));
+        film_share_page **pages =
+            code > (1u << 26)
+                ? NULL
+                : film_grow(summary->pages, &capacity, number + 1, sizeof(*pages));
 
         if (pages == NULL) {
             return NULL;

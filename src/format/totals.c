@@ -20,8 +20,8 @@ function_of(film_totals *totals, uint32_t code)
     if (code >= FILM_TOTALS_CODES) {
         return NULL;
     }
-    functions = film_grow(totals->functions, &capacity, (size_t)code + 1,
-                          sizeof(*functions));
+    functions =
+        film_grow(totals->functions, &capacity, (size_t)code + 1, sizeof(*functions));
     if (functions == NULL) {
         totals->failed = true;
         return NULL;

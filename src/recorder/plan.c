@@ -196,9 +196,8 @@ keep_places(film_draft *draft, plan_parts *parts)
 static bool
 keep_regions(film_draft *draft, plan_parts *parts)
 {
-    uint32_t at =
-        film_draft_keep(draft, plan_of(draft)->region_count * sizeof(film_region),
-                        sizeof(film_region));
+    uint32_t at = film_draft_keep(
+        draft, plan_of(draft)->region_count * sizeof(film_region), sizeof(film_region));
 
     parts->regions = at;
     for (uint32_t index = 0; at != 0 && index < draft->bytecode.count; index++) {

@@ -95,20 +95,20 @@ typedef struct film_instruction {
     bool is_returned_to : 1; /* a backward jump leads here itself */
     bool is_sent_to : 1;     /* SEND goes on here when its generator has returned */
     bool is_handler : 1;
-    bool is_queued : 1; /* plan_stack.c: a handler that will be visited */
-    bool marked : 1;    /* a line event can come from here */
-    bool sure : 1;      /* 3.12+: it does whenever the line before was another */
+    bool is_queued : 1;   /* plan_stack.c: a handler that will be visited */
+    bool marked : 1;      /* a line event can come from here */
+    bool sure : 1;        /* 3.12+: it does whenever the line before was another */
     uint8_t restores : 2; /* bit 0, 1: the first, second variable stored gets back what
                              LOAD_FAST_AND_CLEAR put aside */
     uint8_t handler_pushes : 2; /* the exception; the place of the raise, too */
-    uint16_t handler_stack;     /* what stays on the stack when it goes to its handler */
-    int16_t depth;              /* of the stack before it; -1: never reached */
-    uint32_t arg;               /* for names: their index in co_names */
-    int32_t line;               /* -1: none */
-    uint32_t jump;              /* index of the instruction, or FILM_NONE */
-    uint32_t handler;           /* index, or FILM_NONE */
-    uint32_t items; /* what is known of the stack before it (plan_stack.c) */
-    uint32_t owner; /* LOAD_ATTR: origin of what it is an attribute of */
+    uint16_t handler_stack; /* what stays on the stack when it goes to its handler */
+    int16_t depth;          /* of the stack before it; -1: never reached */
+    uint32_t arg;           /* for names: their index in co_names */
+    int32_t line;           /* -1: none */
+    uint32_t jump;          /* index of the instruction, or FILM_NONE */
+    uint32_t handler;       /* index, or FILM_NONE */
+    uint32_t items;         /* what is known of the stack before it (plan_stack.c) */
+    uint32_t owner;         /* LOAD_ATTR: origin of what it is an attribute of */
     int32_t above_callee; /* CALL: items above the function and its NULL or `self`; -1:
                              not known */
 } film_instruction;

@@ -28,14 +28,14 @@
 
 typedef struct flow_walk {
     film_draft *draft;
-    uint32_t start;       /* the instruction where the region begins */
-    uint32_t serial;      /* of this walk, in the tables by instruction */
-    uint32_t unwinds;     /* the reach of the stop for unwinding, or FILM_NONE */
-    size_t stop_count;    /* in draft->stops; states go to draft->reaches at once */
-    size_t work_count;    /* in draft->work */
-    bool any_fresh; /* a point was made in this round */
-    bool any_ended; /* a state of this walk is none any more */
-    bool doubtful;  /* two paths of this walk have met with different lists */
+    uint32_t start;    /* the instruction where the region begins */
+    uint32_t serial;   /* of this walk, in the tables by instruction */
+    uint32_t unwinds;  /* the reach of the stop for unwinding, or FILM_NONE */
+    size_t stop_count; /* in draft->stops; states go to draft->reaches at once */
+    size_t work_count; /* in draft->work */
+    bool any_fresh;    /* a point was made in this round */
+    bool any_ended;    /* a state of this walk is none any more */
+    bool doubtful;     /* two paths of this walk have met with different lists */
     uint64_t steps, step_limit;
     bool failed;
 } flow_walk;

@@ -132,12 +132,11 @@ compare(const void *name, const void *known)
 uint8_t
 film_name_traits_of(PyObject *name)
 {
-    const known_name *found =
-        PyUnicode_IS_COMPACT_ASCII(name)
-            ? bsearch(PyUnicode_DATA(name), known_names,
-                      sizeof(known_names) / sizeof(*known_names), sizeof(*known_names),
-                      compare)
-            : NULL;
+    const known_name *found = PyUnicode_IS_COMPACT_ASCII(name)
+                                  ? bsearch(PyUnicode_DATA(name), known_names,
+                                            sizeof(known_names) / sizeof(*known_names),
+                                            sizeof(*known_names), compare)
+                                  : NULL;
 
     return found == NULL ? 0 : found->traits;
 }

@@ -15,9 +15,8 @@
 bool
 film_draft_grow_kept(film_draft *draft, size_t end)
 {
-    unsigned char *grown = end > KEPT_LIMIT ? NULL
-                                            : film_grow(draft->kept,
-                                                        &draft->kept_capacity, end, 1);
+    unsigned char *grown =
+        end > KEPT_LIMIT ? NULL : film_grow(draft->kept, &draft->kept_capacity, end, 1);
 
     if (grown == NULL) {
         return false;
@@ -27,7 +26,8 @@ film_draft_grow_kept(film_draft *draft, size_t end)
 }
 
 uint32_t
-film_draft_keep_zeroed(film_draft *draft, size_t count, size_t bytes, size_t bytes_apart)
+film_draft_keep_zeroed(film_draft *draft, size_t count, size_t bytes,
+                       size_t bytes_apart)
 {
     uint32_t at = film_draft_keep(draft, count * bytes, bytes_apart);
 
@@ -73,8 +73,7 @@ static bool
 widen_table(film_set *set)
 {
     size_t size = set->table_size == 0 ? 16 : 2 * set->table_size;
-    uint32_t *table =
-        film_grow(set->table, &set->table_capacity, size, sizeof(*table));
+    uint32_t *table = film_grow(set->table, &set->table_capacity, size, sizeof(*table));
 
     if (table == NULL) {
         return false;

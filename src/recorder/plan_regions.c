@@ -279,9 +279,8 @@ keep_exits(film_draft *draft, const film_flow_region *flow, film_region *region,
            uint32_t returns)
 {
     size_t bytes = flow->stop_count * sizeof(film_exit);
-    uint32_t at =
-        film_draft_keep(draft, bytes + region->inner_count * sizeof(film_inner),
-                        _Alignof(film_exit));
+    uint32_t at = film_draft_keep(
+        draft, bytes + region->inner_count * sizeof(film_inner), _Alignof(film_exit));
 
     region->stop_count = (uint16_t)flow->stop_count;
     if (at != 0) {
@@ -298,9 +297,8 @@ keep_changes(film_draft *draft, const film_region *region)
     size_t count =
         region->change_count > FILM_REGION_CHANGES ? 0 : region->change_count;
     size_t bytes = count * sizeof(film_change);
-    uint32_t at =
-        film_draft_keep(draft, bytes + region->touch_count * sizeof(uint16_t),
-                        _Alignof(film_change));
+    uint32_t at = film_draft_keep(draft, bytes + region->touch_count * sizeof(uint16_t),
+                                  _Alignof(film_change));
     uint16_t *touches;
 
     if (at == 0) {

@@ -280,8 +280,7 @@ ask_effect(stack_walk *walk, const film_instruction *here, uint32_t way)
         int effect = PyCompile_OpcodeStackEffectWithJump(
             here->opcode, (int)arg, here->jump == FILM_NONE ? -1 : (int)way);
 
-        *known =
-            (known_effect){asked, effect == PY_INVALID_STACK_EFFECT ? 0 : effect};
+        *known = (known_effect){asked, effect == PY_INVALID_STACK_EFFECT ? 0 : effect};
     }
     return known->effect;
 }

@@ -360,9 +360,8 @@ take_up(film_context *context, const film_frame *frame, PyObject *code_object,
     uint32_t unit;
     uint64_t serial;
 
-    if (!code->suspends ||
-        !film_generators_get(film_frame_key_of(frame), code->id, context->thread,
-                             &serial)) {
+    if (!code->suspends || !film_generators_get(film_frame_key_of(frame), code->id,
+                                                context->thread, &serial)) {
         return adopt(context, frame, code_object, code);
     }
     unit = film_observe_continued(code->plan, film_frame_unit(frame, code->first));

@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "writer/writer_state.h"
 
-#define RING_FRAMES 16384u    /* a power of two; a chunk's events tell of fewer */
+#define RING_FRAMES 16384u /* a power of two; a chunk's events tell of fewer */
 #define MOST_WAITING 32768u
 
 void
@@ -30,9 +30,8 @@ film_thread_frame_gone(film_thread *hot, uint64_t serial)
     if (gone->ring == NULL) {
         gone->ring = film_alloc_array(RING_FRAMES, sizeof(*gone->ring));
     }
-    if (gone->ring == NULL || put - atomic_load_explicit(&gone->taken,
-                                                         memory_order_acquire) >=
-                                  RING_FRAMES) {
+    if (gone->ring == NULL ||
+        put - atomic_load_explicit(&gone->taken, memory_order_acquire) >= RING_FRAMES) {
         return;
     }
     gone->ring[put % RING_FRAMES] = (film_gone_frame){

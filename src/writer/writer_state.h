@@ -136,9 +136,9 @@ typedef struct film_gone_frame {
 } film_gone_frame;
 
 typedef struct film_gone_frames {
-    film_gone_frame *ring;         /* owned; NULL before the first */
-    _Atomic(uint64_t) put, taken;  /* since the start */
-    film_gone_frame *waiting;      /* owned; the sealing side's, as what follows */
+    film_gone_frame *ring;        /* owned; NULL before the first */
+    _Atomic(uint64_t) put, taken; /* since the start */
+    film_gone_frame *waiting;     /* owned; the sealing side's, as what follows */
     size_t waiting_count, waiting_capacity;
 } film_gone_frames;
 
@@ -179,10 +179,10 @@ struct film_writer {
     film_columns columns;
     film_value_columns value_columns;
     film_summary summary;
-    film_touched touched; /* not at level calls */
-    film_locals locals;   /* level values */
+    film_touched touched;  /* not at level calls */
+    film_locals locals;    /* level values */
     film_gone_frames gone; /* from both sides: see gone.c */
-    film_serials serials; /* level values */
+    film_serials serials;  /* level values */
     film_totals totals;
     film_buffer summary_bytes, keyframe_bytes, payload_bytes;
     uint64_t chunks_since_totals;
