@@ -198,7 +198,7 @@ static void
 mark_called(film_bytecode *bytecode, uint32_t index)
 {
     film_instruction *all = bytecode->instructions;
-    uint32_t next = index + 1;
+    uint32_t next;
 
     if (!FILM_NULL_IS_BELOW) {
         if (index != 0) {
@@ -206,6 +206,7 @@ mark_called(film_bytecode *bytecode, uint32_t index)
         }
         return;
     }
+    next = index + 1;
     while (next + 1 < bytecode->count && all[next].form == FILM_FORM_EXTENDED) {
         next++;
     }

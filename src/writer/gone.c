@@ -18,13 +18,13 @@
 #define MOST_WAITING 32768u
 
 void
-film_thread_frame_gone(film_thread *hot, uint64_t serial)
+film_thread_frame_gone(film_thread *thread, uint64_t serial)
 {
-    film_thread_stream *thread = (film_thread_stream *)(void *)hot;
-    film_gone_frames *gone = &thread->writer->gone;
+    const film_thread_stream *own = (const film_thread_stream *)(const void *)thread;
+    film_gone_frames *gone = &own->writer->gone;
     uint64_t put = atomic_load_explicit(&gone->put, memory_order_relaxed);
 
-    if (thread->writer->block.level < FILM_LEVEL_VALUES) {
+    if (own->writer->block.level < FILM_LEVEL_VALUES) {
         return;
     }
     if (gone->ring == NULL) {
@@ -35,7 +35,7 @@ film_thread_frame_gone(film_thread *hot, uint64_t serial)
         return;
     }
     gone->ring[put % RING_FRAMES] = (film_gone_frame){
-        .serial = serial, .events = hot->events, .stream = thread->stream.id};
+        .serial = serial, .events = thread->events, .stream = own->stream.id};
     /* Release: who sees the count sees the frame, and the ring. */
     atomic_store_explicit(&gone->put, put + 1, memory_order_release);
 }
