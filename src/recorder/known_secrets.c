@@ -16,11 +16,11 @@
 #define HEADS_LOG2 12u
 
 static struct {
-    uint32_t next;                      /* the oldest, the next to go */
-    uint16_t heads[1u << HEADS_LOG2];   /* by first bytes: place + 1; 0: none */
-    uint16_t others[SECRETS];           /* the next one of the same head, as in heads */
-    uint32_t firsts[SECRETS];           /* first bytes */
-    uint32_t lengths[SECRETS];          /* 0: none there */
+    uint32_t next;                    /* the oldest, the next to go */
+    uint16_t heads[1u << HEADS_LOG2]; /* by first bytes: place + 1; 0: none */
+    uint16_t others[SECRETS];         /* the next one of the same head, as in heads */
+    uint32_t firsts[SECRETS];         /* first bytes */
+    uint32_t lengths[SECRETS];        /* 0: none there */
     char texts[SECRETS][FILM_SECRET_BYTES];
 } *secrets; /* owned; made for the first one */
 uint32_t film_the_secret_count;
