@@ -15,7 +15,7 @@
 void
 film_reader_forget_serials(film_reader *reader)
 {
-    for (size_t i = 0; i < reader->serials_count; i++) {
+    for (size_t i = 0; reader->serials != NULL && i < reader->serials_count; i++) {
         film_free(reader->serials[i]);
     }
     film_free(reader->serials);

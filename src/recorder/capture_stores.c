@@ -95,7 +95,7 @@ film_capture_item_effect(const film_stored *stored, bool alone)
     }
     if (!stored->partly || !alone ||
         (owner = film_capture_living(stored->address, stored->serial)) == NULL ||
-        (object = film_objects_find(owner))->length < 0) {
+        (object = film_objects_find(owner)) == NULL || object->length < 0) {
         return FILM_ITEM_UNSAID;
     }
     return film_content_length(owner,

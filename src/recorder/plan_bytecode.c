@@ -83,12 +83,10 @@ settle_argument(const film_bytecode *bytecode, film_instruction *instruction)
 
     switch (instruction->form) {
     case FILM_FORM_LOAD_ATTRIBUTE:
-        if (!FILM_ATTRIBUTE_HAS_BIT) {
-            return arg < (uint32_t)PyTuple_GET_SIZE(code->co_names);
-        }
-        /* fall through */
     case FILM_FORM_LOAD_GLOBAL:
-        take_bit(instruction);
+        if (FILM_ATTRIBUTE_HAS_BIT || instruction->form == FILM_FORM_LOAD_GLOBAL) {
+            take_bit(instruction);
+        }
         return instruction->arg < (uint32_t)PyTuple_GET_SIZE(code->co_names);
     case FILM_FORM_LOAD_NAME:
     case FILM_FORM_LOAD_METHOD:
