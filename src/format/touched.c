@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "format/ranges.h"
 
-#define MOST_CODES (1u << 22)
+#define FEWEST_PLACES 256u
 #define MOST_BITS (1u << 20)
 #define MOST_WRITES 512u
 #define TABLE_SIZE (sizeof(((film_touched *)0)->table) / sizeof(uint16_t))
@@ -24,11 +24,12 @@ clear_bits(film_bits *bits)
 void
 film_touched_begin(film_touched *touched, uint64_t watermark)
 {
-    for (size_t i = 0; i < touched->listed_count; i++) {
-        film_touched_code *code = &touched->codes[touched->listed[i]];
-        clear_bits(&code->lines);
-        clear_bits(&code->slots);
-        code->listed = false;
+    for (size_t i = 0; i < touched->code_count; i++) {
+        clear_bits(&touched->codes[i].lines);
+        clear_bits(&touched->codes[i].slots);
+    }
+    if (touched->code_count > 0) {
+        memset(touched->places, 0, touched->place_count * sizeof(*touched->places));
     }
     for (size_t i = 0; i < touched->write_count; i++) {
         touched->writes[i].count = 0;
@@ -36,7 +37,7 @@ film_touched_begin(film_touched *touched, uint64_t watermark)
     }
     memset(touched->table, 0, sizeof(touched->table));
     memset(touched->filter, 0, sizeof(touched->filter));
-    touched->listed_count = touched->write_count = 0;
+    touched->code_count = touched->write_count = 0;
     touched->watermark = watermark;
     touched->adjusted = touched->incomplete = false;
 }
@@ -52,38 +53,73 @@ film_touched_reset(film_touched *touched)
         film_free(touched->writes[i].serials);
     }
     film_free(touched->codes);
-    film_free(touched->listed);
+    film_free(touched->places);
     film_free(touched->writes);
     memset(touched, 0, sizeof(*touched));
 }
 
-static bool
-grow_codes(film_touched *touched, uint32_t code)
+/* Where the code is in the table, or would be. */
+static uint32_t *
+place_of(const film_touched *touched, uint32_t code)
 {
-    size_t capacity = touched->code_capacity == 0 ? 64 : touched->code_capacity;
-    film_touched_code *codes;
-    uint32_t *listed;
+    size_t at = (size_t)((uint64_t)code * 0x9E3779B97F4A7C15u >> 32);
 
-    if (code >= MOST_CODES) {
+    while (touched->places[at & (touched->place_count - 1)] != 0 &&
+           touched->codes[touched->places[at & (touched->place_count - 1)] - 1].code !=
+               code) {
+        at++;
+    }
+    return &touched->places[at & (touched->place_count - 1)];
+}
+
+/* Room in the table for one more; false: memory is out. */
+static bool
+grow_places(film_touched *touched)
+{
+    size_t count = touched->place_count == 0 ? FEWEST_PLACES : touched->place_count * 2;
+    uint32_t *places;
+
+    if (touched->code_count * 2 < touched->place_count) {
+        return true;
+    }
+    places = film_alloc_array(count, sizeof(*places));
+    if (places == NULL) {
         return false;
     }
-    while (capacity <= code) {
-        capacity *= 2;
+    film_free(touched->places);
+    touched->places = places;
+    touched->place_count = count;
+    for (size_t i = 0; i < touched->code_count; i++) {
+        *place_of(touched, touched->codes[i].code) = (uint32_t)i + 1;
     }
-    listed = film_realloc(touched->listed, capacity * sizeof(*listed));
-    if (listed == NULL) {
-        return false;
-    }
-    touched->listed = listed;
-    codes = film_realloc(touched->codes, capacity * sizeof(*codes));
-    if (codes == NULL) {
-        return false;
-    }
-    memset(codes + touched->code_capacity, 0,
-           (capacity - touched->code_capacity) * sizeof(*codes));
-    touched->codes = codes;
-    touched->code_capacity = capacity;
     return true;
+}
+
+/* The entry of a code, a new one if it has none; NULL: memory is out. */
+static film_touched_code *
+entry_of(film_touched *touched, uint32_t code)
+{
+    film_touched_code *codes;
+    uint32_t *place;
+
+    if (!grow_places(touched)) {
+        return NULL;
+    }
+    place = place_of(touched, code);
+    if (*place == 0) {
+        size_t had = touched->code_capacity;
+        codes = film_grow(touched->codes, &touched->code_capacity,
+                          touched->code_count + 1, sizeof(*codes));
+        if (codes == NULL) {
+            return NULL;
+        }
+        touched->codes = codes;
+        memset(codes + had, 0, (touched->code_capacity - had) * sizeof(*codes));
+        codes[touched->code_count].code = code;
+        *place = (uint32_t)++touched->code_count;
+    }
+    touched->quick[code % FILM_TOUCHED_QUICK] = *place - 1;
+    return &touched->codes[*place - 1];
 }
 
 static bool
@@ -111,22 +147,17 @@ grow_bits(film_bits *bits, uint32_t number)
 void
 film_touched_slow(film_touched *touched, uint32_t code, uint32_t number, bool is_line)
 {
-    film_touched_code *about;
+    film_touched_code *about = entry_of(touched, code);
     film_bits *bits;
 
-    if (code >= touched->code_capacity && !grow_codes(touched, code)) {
+    if (about == NULL) {
         touched->incomplete = true;
         return;
     }
-    about = &touched->codes[code];
     bits = is_line ? &about->lines : &about->slots;
     if (number >= bits->bits && !grow_bits(bits, number)) {
         touched->incomplete = true;
         return;
-    }
-    if (!about->listed) {
-        about->listed = true;
-        touched->listed[touched->listed_count++] = code;
     }
     bits->words[number >> 6] |= UINT64_C(1) << (number & 63);
 }
@@ -194,9 +225,9 @@ film_touched_write_slow(film_touched *touched, uint64_t key, uint64_t serial)
 static int
 by_code(const void *a, const void *b)
 {
-    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    const film_touched_code *left = a, *right = b;
 
-    return (left > right) - (left < right);
+    return (left->code > right->code) - (left->code < right->code);
 }
 
 static uint32_t
@@ -215,20 +246,20 @@ film_touched_put_lines(film_touched *touched, bool lines, film_buffer *out)
 {
     uint32_t last_code = 0;
 
-    if (lines && touched->listed_count > 1) {
-        qsort(touched->listed, touched->listed_count, sizeof(*touched->listed),
-              by_code);
+    if (lines && touched->code_count > 1) {
+        /* The table is not needed any more. */
+        qsort(touched->codes, touched->code_count, sizeof(*touched->codes), by_code);
     }
-    for (size_t i = 0; i < touched->listed_count; i++) {
-        const film_touched_code *code = &touched->codes[touched->listed[i]];
+    for (size_t i = 0; i < touched->code_count; i++) {
+        const film_touched_code *code = &touched->codes[i];
         const film_bits *bits = lines ? &code->lines : &code->slots;
         uint32_t count = count_bits(bits), last = 0;
         if (count == 0) {
             continue;
         }
-        film_buffer_put_varint(out, touched->listed[i] - last_code);
+        film_buffer_put_varint(out, code->code - last_code);
         film_buffer_put_varint(out, count);
-        last_code = touched->listed[i];
+        last_code = code->code;
         for (uint32_t word = 0; word < bits->bits / 64; word++) {
             for (uint64_t left = bits->words[word]; left != 0; left &= left - 1) {
                 uint32_t number = word * 64 + (uint32_t)__builtin_ctzll(left);

@@ -2,16 +2,17 @@
  * over chunks that cannot hold what they look for. Gathered by the sealing thread,
  * written as sections of the summary (summary.h):
  *
- *   5 LINES    for each code with lines: code - last code, number of places, each:
- * place - last place: where a line began 6 SLOTS    for each code whose locals were set
- * or deleted: code - last code, number, each: slot - last slot. Arguments are not among
- * them: FUNCTIONS has calls 7 WRITES   for each thing written: name << 3 | unknown << 2
- * | kind, number of ranges, each: first serial - end of the range before, length - 1.
- * Kinds: 0 attribute `name`, 1 item, 2 change in place, 3 global `name` (no ranges).
- *              The ranges hold the serial of every owner, and others where there are
- * many; unknown: there are owners that they do not hold 8 MARKS    value ids that the
- * thread's events before the chunk refer to (one more than the greatest), flags (1: the
- * stack was adjusted: focus, drop or adopt)
+ *   5 LINES   for each code with lines: code - last code, number of places, each:
+ *             place - last place: where a line began
+ *   6 SLOTS   for each code whose locals were set or deleted: code - last code, number,
+ *             each: slot - last slot. Arguments are not among them: FUNCTIONS has calls
+ *   7 WRITES  for each thing written: name << 3 | unknown << 2 | kind, number of ranges,
+ *             each: first serial - end of the range before, length - 1. Kinds: 0
+ *             attribute `name`, 1 item, 2 change in place, 3 global `name` (no ranges).
+ *             The ranges hold the serial of every owner, and others where there are
+ *             many; unknown: there are owners that they do not hold
+ *   8 MARKS   value ids that the thread's events before the chunk refer to (one more
+ *             than the greatest), flags (1: the stack was adjusted: focus, drop, adopt)
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_TOUCHED_H
 #define FILMSTRIP_TOUCHED_H
@@ -46,8 +47,11 @@ typedef struct film_bits {
 
 typedef struct film_touched_code {
     film_bits lines, slots;
-    bool listed;
+    uint32_t code;
 } film_touched_code;
+
+/* Codes that are found at once. */
+#define FILM_TOUCHED_QUICK 512u
 
 typedef struct film_touched_write {
     uint64_t key;      /* name << 2 | kind */
@@ -57,9 +61,13 @@ typedef struct film_touched_write {
 } film_touched_write;
 
 typedef struct film_touched {
-    film_touched_code *codes; /* owned; by code id */
-    uint32_t *listed;         /* owned; codes with a bit set */
-    size_t code_capacity, listed_count;
+    /* The codes of this chunk only, so that code that has died takes no memory; their
+     * bits are kept from chunk to chunk, for other codes. */
+    film_touched_code *codes; /* owned */
+    size_t code_count, code_capacity;
+    uint32_t *places; /* owned; place in `codes` + 1, by hash of the code */
+    size_t place_count; /* a power of two, or 0 */
+    uint32_t quick[FILM_TOUCHED_QUICK]; /* place in `codes`, by the code's last bits */
     film_touched_write *writes; /* owned; kept from chunk to chunk for their memory */
     size_t write_count, write_capacity;
     uint16_t table[1024]; /* write + 1 by hash of the key */
@@ -81,15 +89,26 @@ film_touched_reset(film_touched *touched);
 void
 film_touched_slow(film_touched *touched, uint32_t code, uint32_t number, bool is_line);
 
+/* The code's entry if it is at hand; NULL: film_touched_slow finds it. */
+static inline film_touched_code *
+film_touched_at_hand(const film_touched *touched, uint32_t code)
+{
+    uint32_t place = touched->quick[code % FILM_TOUCHED_QUICK];
+
+    return __builtin_expect(
+               place < touched->code_count && touched->codes[place].code == code, 1)
+               ? &touched->codes[place]
+               : NULL;
+}
+
 static inline void
 film_touched_line(film_touched *touched, uint32_t code, uint32_t place)
 {
-    if (__builtin_expect(code < touched->code_capacity, 1)) {
-        film_touched_code *about = &touched->codes[code];
-        if (__builtin_expect(place < about->lines.bits && about->listed, 1)) {
-            about->lines.words[place >> 6] |= UINT64_C(1) << (place & 63);
-            return;
-        }
+    film_touched_code *about = film_touched_at_hand(touched, code);
+
+    if (__builtin_expect(about != NULL && place < about->lines.bits, 1)) {
+        about->lines.words[place >> 6] |= UINT64_C(1) << (place & 63);
+        return;
     }
     film_touched_slow(touched, code, place, true);
 }
@@ -97,12 +116,11 @@ film_touched_line(film_touched *touched, uint32_t code, uint32_t place)
 static inline void
 film_touched_slot(film_touched *touched, uint32_t code, uint32_t slot)
 {
-    if (__builtin_expect(code < touched->code_capacity, 1)) {
-        film_touched_code *about = &touched->codes[code];
-        if (__builtin_expect(slot < about->slots.bits && about->listed, 1)) {
-            about->slots.words[slot >> 6] |= UINT64_C(1) << (slot & 63);
-            return;
-        }
+    film_touched_code *about = film_touched_at_hand(touched, code);
+
+    if (__builtin_expect(about != NULL && slot < about->slots.bits, 1)) {
+        about->slots.words[slot >> 6] |= UINT64_C(1) << (slot & 63);
+        return;
     }
     film_touched_slow(touched, code, slot, false);
 }
