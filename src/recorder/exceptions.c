@@ -6,17 +6,20 @@
 
 #include <string.h>
 
+#include "format/redact.h"
+#include "recorder/exception_text.h"
+#include "recorder/known_secrets.h"
 #include "recorder/session.h"
-#include "recorder/text.h"
 
 #define MESSAGE_BYTES 256u
 #define NAME_BYTES 200u
+#define UTF8_BYTES 4u /* a code point takes at most */
 
 static struct {
     uint64_t generation;
     uint64_t id;
     size_t length;
-    bool cut;
+    uint32_t flags;
     char text[MESSAGE_BYTES + 1];
 } last_message;
 
@@ -46,24 +49,30 @@ type_name_id(PyTypeObject *type)
     return film_writer_string(film_the_session.writer, name, length);
 }
 
+/* Remembered, for the next frame has the same. */
 static uint64_t
-keep_message(PyObject *source)
+keep_message(const film_line *line)
 {
-    char text[MESSAGE_BYTES + 1];
-    bool cut;
-    size_t length = film_text_copy(source, text, MESSAGE_BYTES, &cut);
+    uint32_t flags = line->cut ? FILM_VALUE_CUT : 0;
+    const char *text = line->text;
+    size_t length = line->length;
 
+    if (film_the_secret_count > 0 && film_secret_is_in(text, length)) {
+        text = FILM_REDACTED;
+        length = strlen(FILM_REDACTED);
+        flags = FILM_VALUE_REDACTED;
+    }
     if (last_message.generation == film_the_session.generation &&
         film_record_is_kept(last_message.id) && last_message.length == length &&
-        last_message.cut == cut && memcmp(last_message.text, text, length) == 0) {
+        last_message.flags == flags && memcmp(last_message.text, text, length) == 0) {
         return last_message.id;
     }
     last_message.id = film_writer_value(
         film_the_session.writer, film_writer_string(film_the_session.writer, "str", 3),
-        text, length, cut ? FILM_VALUE_CUT : 0);
+        text, length, flags);
     last_message.generation = film_the_session.generation;
     last_message.length = length;
-    last_message.cut = cut;
+    last_message.flags = flags;
     memcpy(last_message.text, text, length);
     return last_message.id;
 }
@@ -72,7 +81,9 @@ void
 film_exception_describe(PyObject *exception, PyObject *value, uint32_t *type,
                         uint64_t *message)
 {
-    PyObject *text = NULL;
+    char text[MESSAGE_BYTES + UTF8_BYTES];
+    film_line line = {.text = text, .capacity = MESSAGE_BYTES};
+    bool has_text = false;
 
     *type = 0;
     *message = 0;
@@ -80,18 +91,14 @@ film_exception_describe(PyObject *exception, PyObject *value, uint32_t *type,
         return;
     }
     if (PyExceptionInstance_Check(exception)) {
-        PyObject *args = ((PyBaseExceptionObject *)exception)->args;
-
         *type = type_name_id(Py_TYPE(exception));
-        if (args != NULL && PyTuple_CheckExact(args) && PyTuple_GET_SIZE(args) > 0) {
-            text = PyTuple_GET_ITEM(args, 0);
-        }
+        has_text = film_exception_text(exception, &line);
     }
     else if (PyType_Check(exception)) {
         *type = type_name_id((PyTypeObject *)exception);
-        text = value;
+        has_text = value != NULL && film_argument_text(value, &line);
     }
-    if (text != NULL && PyUnicode_CheckExact(text)) {
-        *message = keep_message(text);
+    if (has_text) {
+        *message = keep_message(&line);
     }
 }
