@@ -49,6 +49,24 @@ type_name_id(PyTypeObject *type)
     return film_writer_string(film_the_session.writer, name, length);
 }
 
+/* Whether a secret is known to be in the message once what follows secret names was taken
+ * out of it, as the writer does. */
+static bool
+has_secret(const char *text, size_t length)
+{
+    film_buffer redacted = {0};
+    bool found;
+
+    if (film_the_secret_count == 0 || !film_secret_is_in(text, length)) {
+        return false;
+    }
+    (void)film_redact_text(&film_the_session.options.redaction, text, length, &redacted);
+    found = redacted.failed ||
+            film_secret_is_in((const char *)redacted.data, redacted.length);
+    film_buffer_reset(&redacted);
+    return found;
+}
+
 /* Remembered, for the next frame has the same. */
 static uint64_t
 keep_message(const film_line *line)
@@ -57,7 +75,7 @@ keep_message(const film_line *line)
     const char *text = line->text;
     size_t length = line->length;
 
-    if (film_the_secret_count > 0 && film_secret_is_in(text, length)) {
+    if (has_secret(text, length)) {
         text = FILM_REDACTED;
         length = strlen(FILM_REDACTED);
         flags = FILM_VALUE_REDACTED;

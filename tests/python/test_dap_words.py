@@ -118,9 +118,12 @@ def test_what_became_of_an_exception(film: pathlib.Path) -> None:
         assert caught["description"] == "ValueError: too much"
         assert thread["breakMode"] == "unhandled"
         assert uncaught["breakMode"] == "unhandled"
-        assert (text, uncaught["description"]) == ("SystemError", "SystemError")
-        # Nothing is recorded of its arguments: nothing is said of a message.
-        assert uncaught["details"] == {"typeName": "SystemError"}
+        says = "SystemError: (1, 'two')"
+        assert (text, uncaught["description"]) == (says, says)
+        assert uncaught["details"] == {
+            "message": "(1, 'two')",
+            "typeName": "SystemError",
+        }
         # Where it passes by it is the same one.
         client.move("stepIn", granularity="instruction")
         assert client.exceptionInfo(threadId=1)["breakMode"] == "unhandled"

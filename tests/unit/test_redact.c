@@ -55,7 +55,7 @@ is_secret(const char *name)
     return film_redact_is_secret_name(NULL, name, strlen(name));
 }
 
-/* The words of docs/privacy.md, wherever they lie in a name. */
+/* The words of docs/values.md, wherever they lie in a name. */
 TEST(every_word_of_the_deny_list_is_found_everywhere)
 {
     static const char *const words[] = {
