@@ -65,7 +65,7 @@ typedef struct film_touched {
      * bits are kept from chunk to chunk, for other codes. */
     film_touched_code *codes; /* owned */
     size_t code_count, code_capacity;
-    uint32_t *places; /* owned; place in `codes` + 1, by hash of the code */
+    uint32_t *places;   /* owned; place in `codes` + 1, by hash of the code */
     size_t place_count; /* a power of two, or 0 */
     uint32_t quick[FILM_TOUCHED_QUICK]; /* place in `codes`, by the code's last bits */
     film_touched_write *writes; /* owned; kept from chunk to chunk for their memory */

@@ -227,8 +227,7 @@ put_value(film_line *line, PyObject *value)
         size_t room = line->capacity - line->length;
         bool cut = false;
 
-        line->length +=
-            film_text_copy(value, line->text + line->length, room, &cut);
+        line->length += film_text_copy(value, line->text + line->length, room, &cut);
         line->cut = line->cut || cut;
         return true;
     }
@@ -289,13 +288,15 @@ put_decode_error(film_line *line, PyObject *exception)
     put_text(line, "'");
     (void)put_value(line, error->encoding);
     if (error->end == error->start + 1) {
-        snprintf(text, sizeof(text), "' codec can't decode byte 0x%02x in position %zd: ",
+        snprintf(text, sizeof(text),
+                 "' codec can't decode byte 0x%02x in position %zd: ",
                  (unsigned char)PyBytes_AS_STRING(error->object)[error->start],
                  error->start);
     }
     else {
-        snprintf(text, sizeof(text), "' codec can't decode bytes in position %zd-%zd: ",
-                 error->start, error->end - 1);
+        snprintf(text, sizeof(text),
+                 "' codec can't decode bytes in position %zd-%zd: ", error->start,
+                 error->end - 1);
     }
     put_text(line, text);
     return put_value(line, error->reason);
@@ -316,7 +317,8 @@ put_group(film_line *line, PyObject *exception)
     }
     count = PyTuple_GET_SIZE(group->excs);
     (void)put_value(line, group->msg);
-    snprintf(text, sizeof(text), " (%zd sub-exception%s)", count, count == 1 ? "" : "s");
+    snprintf(text, sizeof(text), " (%zd sub-exception%s)", count,
+             count == 1 ? "" : "s");
     put_text(line, text);
     return true;
 }

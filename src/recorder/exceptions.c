@@ -60,7 +60,8 @@ has_secret(const char *text, size_t length)
     if (film_the_secret_count == 0 || !film_secret_is_in(text, length)) {
         return false;
     }
-    (void)film_redact_text(&film_the_session.options.redaction, text, length, &redacted);
+    (void)film_redact_text(&film_the_session.options.redaction, text, length,
+                           &redacted);
     found = redacted.failed ||
             film_secret_is_in((const char *)redacted.data, redacted.length);
     film_buffer_reset(&redacted);

@@ -104,7 +104,11 @@ def test_texts_of_exceptions(runner, level):
         if event["kind"] == "call":
             functions[event["frame"]] = event["function"].removeprefix("__main__.")
         name = functions.get(event.get("frame"))
-        if event["kind"] == "raise" and name in {*wanted, *OTHERS} and name not in found:
+        if (
+            event["kind"] == "raise"
+            and name in {*wanted, *OTHERS}
+            and name not in found
+        ):
             exception = event["exception"]
             found[name] = [exception["type"], exception.get("message")]
     assert found == {**wanted, **OTHERS}
@@ -122,5 +126,7 @@ def test_a_key_that_is_a_secret(runner):
     (runner.folder / "p").write_text("swordfish-42")
     result = runner.record(text, options=["--level", "values"])
     assert result.rc == 0, result.stderr
-    told = run_program("log", result.film).stdout + run_program("dump", result.film).stdout
+    told = (
+        run_program("log", result.film).stdout + run_program("dump", result.film).stdout
+    )
     assert "raise KeyError: [redacted]" in told and "swordfish" not in told
