@@ -179,14 +179,20 @@ secret_length(const pattern *of, const char *text, size_t length)
     return end;
 }
 
-size_t
-film_redact_looks_secret(const char *text, size_t length, size_t at)
+/* By the table: most bytes cost no more than this. */
+static inline bool
+may_begin(const char *text, size_t length, size_t at)
 {
     uint32_t seconds = starts.seconds[(unsigned char)text[at]];
 
-    if (seconds == 0 || at + 1 >= length ||
-        (seconds & FILM_SECOND(text[at + 1])) == 0 ||
-        (at > 0 && is_of(ALNUM, text[at - 1]))) {
+    return seconds != 0 && at + 1 < length &&
+           (seconds & FILM_SECOND(text[at + 1])) != 0;
+}
+
+size_t
+film_redact_looks_secret(const char *text, size_t length, size_t at)
+{
+    if (!may_begin(text, length, at) || (at > 0 && is_of(ALNUM, text[at - 1]))) {
         return 0;
     }
     for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
@@ -207,7 +213,8 @@ film_redact_has_secret(const film_redaction *redaction, const char *text, size_t
         return false;
     }
     for (size_t at = 0; at + FILM_LOOK_LEAST <= length; at++) {
-        if (film_redact_looks_secret(text, length, at) != 0) {
+        if (may_begin(text, length, at) &&
+            film_redact_looks_secret(text, length, at) != 0) {
             return true;
         }
     }
