@@ -24,6 +24,7 @@
 /* The same for a text within a value that has cost enough. */
 #define HURRIED_BYTES 512u
 #define BYTES_A_LOOK 32
+#define LOOK_MARGIN 96u
 /* A code point takes at most 4 bytes. */
 #define UTF8_BYTES 4u
 
@@ -142,6 +143,16 @@ put_new(uint64_t hash, uint64_t id, uint8_t *to)
 /* --- str and bytes -----------------------------------------------------------------
  */
 
+/* How much of a text is looked through for what looks like a secret: what is told, and
+ * enough to know one that the cut goes through. */
+static size_t
+looked_at(size_t length)
+{
+    size_t most = scalars.text_bytes + LOOK_MARGIN;
+
+    return length < most ? length : most;
+}
+
 /* A str by itself: more than a token holds, or beside a secret. */
 static uint8_t *
 long_str_token(PyObject *value, uint8_t *to)
@@ -171,7 +182,7 @@ long_str_token(PyObject *value, uint8_t *to)
     if (id != 0) {
         return put_record(id, to);
     }
-    if (film_secret_looks_so(text, used)) {
+    if (film_secret_looks_so(text, looked_at(used))) {
         return put_redacted(to);
     }
     if (used > scalars.text_bytes) {
@@ -213,7 +224,7 @@ bytes_token(PyObject *value, uint8_t *to)
     if (id != 0) {
         return put_record(id, to);
     }
-    if (film_secret_looks_so(bytes, window)) {
+    if (film_secret_looks_so(bytes, looked_at(window))) {
         return put_redacted(to);
     }
     return put_new(
