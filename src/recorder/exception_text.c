@@ -71,7 +71,7 @@ put_quoted(film_line *line, Py_UCS4 point, char quote, bool printable)
     }
     else if (point == '\n' || point == '\r' || point == '\t') {
         text[0] = '\\';
-        text[1] = point == '\n' ? 'n' : point == '\r' ? 'r' : 't';
+        text[1] = (char)(point == '\n' ? 'n' : point == '\r' ? 'r' : 't');
         length = 2;
     }
     else if (printable) {
