@@ -359,7 +359,11 @@ film_exception_text(PyObject *exception, film_line *line)
 }
 
 bool
-film_argument_text(PyObject *argument, film_line *line)
+film_argument_text(PyTypeObject *type, PyObject *argument, film_line *line)
 {
+    if (PyType_IsSubtype(type, (PyTypeObject *)PyExc_KeyError)) {
+        put_repr(line, argument, NESTING);
+        return true;
+    }
     return put_value(line, argument);
 }

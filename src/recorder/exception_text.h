@@ -19,6 +19,6 @@ film_exception_text(PyObject *exception, film_line *line);
 
 /* The same for what will be the argument of an exception that is not made yet. */
 bool
-film_argument_text(PyObject *argument, film_line *line);
+film_argument_text(PyTypeObject *type, PyObject *argument, film_line *line);
 
 #endif

@@ -115,7 +115,8 @@ film_exception_describe(PyObject *exception, PyObject *value, uint32_t *type,
     }
     else if (PyType_Check(exception)) {
         *type = type_name_id((PyTypeObject *)exception);
-        has_text = value != NULL && film_argument_text(value, &line);
+        has_text = value != NULL &&
+                   film_argument_text((PyTypeObject *)exception, value, &line);
     }
     if (has_text) {
         *message = keep_message(&line);

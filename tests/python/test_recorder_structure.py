@@ -207,7 +207,7 @@ def test_throw_and_close(recorded):
     kinds = steps(events)
     assert ("throw", "guarded") in kinds
     throw = next(event for event in events if event["kind"] == "throw")
-    assert throw["exception"] == {"type": "KeyError", "message": "k"}
+    assert throw["exception"] == {"type": "KeyError", "message": "'k'"}
     assert ("handled", "guarded") in kinds
     # Whatever the version tells of closing, the stack is right afterwards.
     after = next(
