@@ -16,6 +16,10 @@ film_alloc(size_t bytes);
 void *
 film_alloc_array(size_t count, size_t bytes);
 
+/* The same, to begin where a line of the processor's cache does. */
+void *
+film_alloc_lines(size_t count, size_t bytes);
+
 /* Grows or shrinks; new bytes are not zeroed. On failure the old block stays. */
 void *
 film_realloc(void *block, size_t bytes);

@@ -106,7 +106,7 @@ find_catches(PyCodeObject *code, const plain_bytecode *bytecode, film_catch *to)
 film_catches *
 film_catches_new(PyCodeObject *code)
 {
-    PyObject *bytes = PyCode_GetCode(code); /* owned; unspecialised */
+    PyObject *bytes = film_code_bytes(code); /* owned; unspecialised */
     film_catches *catches = NULL;
     plain_bytecode bytecode;
     uint32_t count;

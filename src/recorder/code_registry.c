@@ -362,7 +362,7 @@ describe(PyCodeObject *code, const char *file, const char *module)
     char *name = film_text_new(code->co_name, false);
     uint32_t *names = string_ids(code->co_names, &record.name_count);
     uint32_t *locals = string_ids(code->co_localsplusnames, &record.local_count);
-    PyObject *bytecode = PyCode_GetCode(code); /* unspecialised, owned */
+    PyObject *bytecode = film_code_bytes(code); /* unspecialised, owned */
     uint32_t kinds_length = 0;
     uint32_t id = UINT32_MAX;
 

@@ -310,6 +310,30 @@ film_frame_local(const film_frame *frame, int slot)
 #endif
 }
 
+/* A code object's unspecialised bytecode; owned, NULL with an exception. The interpreter
+ * keeps what it made for whoever asks next, two bytes a code unit as long as the code
+ * lives: it is made to forget that where nobody had asked before. */
+static inline PyObject *
+film_code_bytes(PyCodeObject *code)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    bool was_kept = code->_co_cached != NULL && code->_co_cached->_co_code != NULL;
+    PyObject *bytes = PyCode_GetCode(code);
+
+    if (!was_kept && code->_co_cached != NULL) {
+        Py_CLEAR(code->_co_cached->_co_code);
+    }
+#else
+    bool was_kept = code->_co_code != NULL;
+    PyObject *bytes = PyCode_GetCode(code);
+
+    if (!was_kept) {
+        Py_CLEAR(code->_co_code);
+    }
+#endif
+    return bytes;
+}
+
 /* co_extra: read straight from the structure (private to codeobject.c, the same in all
  * four versions), because the API's checks cost more than the rest of an event. */
 typedef struct film_compat_code_extra {

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/generators.h"
 
-#include <stdlib.h>
+#include "base/alloc.h"
 
 #define FIRST_CAPACITY 256u /* a power of two */
 
@@ -45,7 +45,7 @@ static bool
 grow_table(void)
 {
     size_t capacity = table.capacity == 0 ? FIRST_CAPACITY : table.capacity * 2;
-    suspended *slots = calloc(capacity, sizeof(*slots));
+    suspended *slots = film_alloc_array(capacity, sizeof(*slots));
 
     if (slots == NULL) {
         return false;
@@ -55,7 +55,7 @@ grow_table(void)
             *find_slot(slots, capacity, table.slots[index].frame) = table.slots[index];
         }
     }
-    free(table.slots);
+    film_free(table.slots);
     table.slots = slots;
     table.capacity = capacity;
     return true;
@@ -132,7 +132,7 @@ film_generators_remove(film_frame_key frame)
 void
 film_generators_reset(void)
 {
-    free(table.slots);
+    film_free(table.slots);
     table.slots = NULL;
     table.capacity = 0;
     table.used = 0;

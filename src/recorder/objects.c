@@ -6,9 +6,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/objects.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "recorder/fingerprint.h"
 #include "recorder/places.h"
 #include "recorder/stacks.h"
@@ -31,17 +31,16 @@ film_capture_counts film_the_capture_counts;
 static bool
 allocate(size_t capacity)
 {
-    table.ways = aligned_alloc(64, capacity * sizeof(*table.ways));
-    table.objects = aligned_alloc(64, capacity * sizeof(*table.objects));
+    table.ways = film_alloc_lines(capacity, sizeof(*table.ways));
+    table.objects = film_alloc_lines(capacity, sizeof(*table.objects));
     if (table.ways == NULL || table.objects == NULL) {
-        free(table.ways);
-        free(table.objects);
+        film_free(table.ways);
+        film_free(table.objects);
         table.ways = NULL;
         table.objects = NULL;
         table.capacity = 0;
         return false;
     }
-    memset(table.ways, 0, capacity * sizeof(*table.ways));
     table.capacity = capacity;
     return true;
 }
@@ -106,8 +105,8 @@ double_table(void)
             table.objects[to] = old.objects[way];
         }
     }
-    free(old.ways);
-    free(old.objects);
+    film_free(old.ways);
+    film_free(old.objects);
 }
 
 /* A way for an address that is not in the table; NULL: all of its bucket are busy. */
@@ -284,8 +283,8 @@ film_objects_end(void)
 {
     film_deaths_end();
     film_told_end();
-    free(table.ways);
-    free(table.objects);
+    film_free(table.ways);
+    film_free(table.objects);
     table.ways = NULL;
     table.objects = NULL;
     table.capacity = 0;

@@ -320,7 +320,7 @@ make_room(film_bytecode *bytecode, size_t units)
 bool
 film_bytecode_read(film_bytecode *bytecode, PyCodeObject *code)
 {
-    PyObject *bytes = PyCode_GetCode(code);
+    PyObject *bytes = film_code_bytes(code);
     size_t units;
     bool done = false;
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/hash.h"
 #include "recorder/compat_asyncio.h"
 #include "recorder/session.h"
@@ -222,7 +223,7 @@ find_slot(known_task *slots, size_t capacity, const PyObject *task)
 static bool
 resize_table(size_t capacity)
 {
-    known_task *slots = calloc(capacity, sizeof(*slots));
+    known_task *slots = film_alloc_array(capacity, sizeof(*slots));
 
     if (slots == NULL) {
         return false;
@@ -232,7 +233,7 @@ resize_table(size_t capacity)
             *find_slot(slots, capacity, table.slots[index].task) = table.slots[index];
         }
     }
-    free(table.slots);
+    film_free(table.slots);
     table.slots = slots;
     table.capacity = capacity;
     return true;
@@ -314,7 +315,7 @@ know(PyObject *task, bool begins)
 void
 film_tasks_reset(void)
 {
-    free(table.slots);
+    film_free(table.slots);
     memset(&table, 0, sizeof(table));
 }
 

@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/told.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/alloc.h"
 
 #define WAYS 4u
 #define FIRST_PLACES 1024u
@@ -69,7 +70,7 @@ grow(void)
 {
     told *places = table.places;
     uint32_t capacity = table.capacity;
-    told *more = calloc((size_t)capacity * 2, sizeof(*more));
+    told *more = film_alloc_array((size_t)capacity * 2, sizeof(*more));
 
     if (more == NULL) {
         return;
@@ -81,7 +82,7 @@ grow(void)
             put_new(places[index].key, places[index].word);
         }
     }
-    free(places);
+    film_free(places);
 }
 
 void
@@ -134,7 +135,7 @@ bool
 film_told_begin(void)
 {
     memset(film_the_told_filter, 0, sizeof(film_the_told_filter));
-    table.places = calloc(FIRST_PLACES, sizeof(*table.places));
+    table.places = film_alloc_array(FIRST_PLACES, sizeof(*table.places));
     table.capacity = FIRST_PLACES;
     return table.places != NULL;
 }
@@ -142,7 +143,7 @@ film_told_begin(void)
 void
 film_told_end(void)
 {
-    free(table.places);
+    film_free(table.places);
     table.places = NULL;
     table.capacity = 0;
 }
