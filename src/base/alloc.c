@@ -106,8 +106,8 @@ map_block(size_t bytes)
     if (bytes < MAPPED_FROM || length < bytes) {
         return NULL;
     }
-    start = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-                 0);
+    start =
+        mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED) {
         return NULL;
     }

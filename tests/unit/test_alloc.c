@@ -191,9 +191,9 @@ int
 main(int argc, char **argv)
 {
     static const film_test tests[] = {
-        TEST_ENTRY(comes_zeroed),          TEST_ENTRY(begins_with_a_line),
-        TEST_ENTRY(keeps_what_it_held),    TEST_ENTRY(belongs_to_its_thread),
-        TEST_ENTRY(more_than_are_listed),  TEST_ENTRY(leaves_the_heap_alone),
+        TEST_ENTRY(comes_zeroed),         TEST_ENTRY(begins_with_a_line),
+        TEST_ENTRY(keeps_what_it_held),   TEST_ENTRY(belongs_to_its_thread),
+        TEST_ENTRY(more_than_are_listed), TEST_ENTRY(leaves_the_heap_alone),
     };
 
     return run_tests(tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
