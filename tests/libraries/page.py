@@ -61,7 +61,7 @@ def is_fault(suite: Suite, mode: str, result: dict[str, Any]) -> bool:
 def cell(result: dict[str, Any] | None, bare: dict[str, Any]) -> str:
     """One run in the table: tests that changed, CPU time and memory over bare."""
     if result is None:
-        return "–"
+        return NOT_MEASURED
     if result["status"] is None:
         return "not done in time"
     if result["status"] < 0:
@@ -90,39 +90,89 @@ def notes_of(suite: Suite, mode: str, result: dict[str, Any]) -> list[str]:
     ]
 
 
-def table(folder: pathlib.Path) -> list[str]:
-    """The lines between the markers."""
-    lines = [
+Row = tuple[str, str]  # a suite with its version, a Python
+NOT_MEASURED = "–"
+
+
+def title(suite: Suite) -> str:
+    return f"{suite.name} {suite.version}".strip()
+
+
+def told_before(lines: list[str]) -> tuple[dict[Row, list[str]], dict[Row, list[str]]]:
+    """The rows and notes of the page as it is, of the versions that are tried. What was
+    measured is kept on the machine that did it; the page also has what others measured."""
+    current = {title(suite) for suite in SUITES.values()}
+    rows: dict[Row, list[str]] = {}
+    notes: dict[Row, list[str]] = {}
+    of_suite = {}
+    for line in lines:
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("|") and cells[0] in current:
+            rows[cells[0], cells[1]] = cells[2:]
+            of_suite[cells[0].split()[0], cells[1]] = (cells[0], cells[1])
+        elif line.startswith("* "):
+            name, rest = line[2:].split(" on ", 1)
+            version = rest.split(",")[0]
+            if (name, version) in of_suite:
+                notes.setdefault(of_suite[name, version], []).append(line)
+    return rows, notes
+
+
+def measured(home: pathlib.Path, suite: Suite) -> dict[str, dict[str, Any]]:
+    """The results of a suite by mode; not those of an earlier row of suites.py."""
+    return {
+        path.stem: result
+        for path in home.glob("*.json")
+        if (result := json.loads(path.read_text()))["mark"]["suite"] == suite.run_as()
+    }
+
+
+def put_row(
+    row: Row,
+    suite: Suite,
+    results: dict[str, dict[str, Any]],
+    rows: dict[Row, list[str]],
+    notes: dict[Row, list[str]],
+) -> None:
+    """One row and its notes; cells that were not measured here stay as they were."""
+    bare, modes = results["bare"], [mode for mode in MODES if mode in results]
+    old = dict(zip(MODES, rows.get(row, [])[2:], strict=False))
+    rows[row] = [
+        f"{bare['tests']:,}",
+        f"{bare['cpu_s']:.0f} s, {bare['rss_mib']:.0f} MiB",
+        *(
+            cell(results[mode], bare) if mode in modes else old.get(mode, NOT_MEASURED)
+            for mode in MODES
+        ),
+    ]
+    begins = {mode: f"* {suite.name} on {row[1]}, {MODES[mode]}: " for mode in MODES}
+    measured_now = tuple(begins[mode] for mode in modes)
+    notes[row] = [
+        *(note for note in notes.get(row, ()) if not note.startswith(measured_now)),
+        *(
+            begins[mode] + note
+            for mode in modes
+            for note in notes_of(suite, mode, results[mode])
+        ),
+    ]
+
+
+def table(folder: pathlib.Path, before: list[str]) -> list[str]:
+    """The lines between the markers; `before`: those that were there."""
+    rows, notes = told_before(before)
+    for suite in SUITES.values():
+        for home in folder.glob(f"3.*/{suite.name}/results"):
+            results = measured(home, suite)
+            row = (title(suite), home.parent.parent.name)
+            if "bare" in results and len(results) > 1:
+                put_row(row, suite, results, rows, notes)
+    all_notes = [note for row in sorted(rows) for note in notes.get(row, ())]
+    return [
         "| suite | Python | tests | bare | " + " | ".join(MODES.values()) + " |",
         "|---|---|---|---|" + "---|" * len(MODES),
-    ]
-    notes = []
-    for suite in sorted(SUITES.values(), key=lambda suite: suite.name):
-        for home in sorted(folder.glob(f"3.*/{suite.name}/results")):
-            results = {
-                path.stem: result
-                for path in home.glob("*.json")
-                if (result := json.loads(path.read_text()))["mark"]["suite"]
-                == suite.run_as()  # not of an earlier row
-            }
-            if "bare" not in results or len(results) == 1:
-                continue
-            bare, version = results["bare"], home.parent.parent.name
-            cells = [cell(results.get(mode), bare) for mode in MODES]
-            lines.append(
-                f"| {suite.name} {suite.version} | {version} | {bare['tests']:,} | "
-                f"{bare['cpu_s']:.0f} s, {bare['rss_mib']:.0f} MiB | {' | '.join(cells)} |"
-            )
-            notes += [
-                f"* {suite.name} on {version}, {MODES[mode]}: {note}"
-                for mode in MODES
-                if mode in results
-                for note in notes_of(suite, mode, results[mode])
-            ]
-    return [
-        *lines,
+        *(f"| {' | '.join([*row, *rows[row]])} |" for row in sorted(rows)),
         "",
-        *(notes or ["But for the unsteady, no test ended otherwise than bare."]),
+        *(all_notes or ["But for the unsteady, no test ended otherwise than bare."]),
     ]
 
 
@@ -130,5 +180,7 @@ def write(page: pathlib.Path, folder: pathlib.Path) -> None:
     """Puts the table into the page, between the markers."""
     text = page.read_text()
     before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
-    page.write_text("\n".join([before + BEGIN, *table(folder), END]) + after)
+    old, after = rest.split(END)
+    page.write_text(
+        "\n".join([before + BEGIN, *table(folder, old.splitlines()), END]) + after
+    )

@@ -107,6 +107,38 @@ def test_the_page_tells_what_was_measured(tmp_path):
     assert any("1,500 events lost: not explained yet" in line for line in lines)
 
 
+def test_the_page_keeps_what_other_machines_measured(tmp_path):
+    def page_of(machine, mode, changed):
+        results = tmp_path / machine / "3.12" / "click" / "results"
+        results.mkdir(parents=True)
+        bare, recorded = run_of({"a": "passed"}), run_of(changed, 0, cpu=2.0)
+        told = soak.verdict(Twice(bare, recorded), mode, bare, recorded)
+        mark = {"mark": {"suite": suites.SUITES["click"].run_as()}}
+        (results / "bare.json").write_text(json.dumps({**mark, **soak.measured(bare)}))
+        (results / f"{mode}.json").write_text(json.dumps({**mark, **told}))
+        page.write(text, tmp_path / machine)
+        return text.read_text().splitlines()
+
+    version, attrs = suites.SUITES["click"].version, suites.SUITES["attrs"].version
+    other = f"| attrs {attrs} | 3.12 | 7 | 2 s, 10 MiB | 0 | 0 | 1 |"
+    note = "* attrs on 3.12, `--all`: `b`, passed -> failure: for a reason"
+    text = tmp_path / "page.txt"
+    old = "| attrs 1.0 | 3.12 | 7 | 2 s, 10 MiB | 0 | 0 | 1 |"
+    text.write_text(f"{page.BEGIN}\n{other}\n{old}\n{note}\n{page.END}\n")
+    lines = page_of("first", "all", {"a": "failure"})
+    assert other in lines and note in lines and old not in lines
+    assert (
+        f"| click {version} | 3.12 | 1 | 1 s, 10 MiB | – | – | 1, × 2.00, +0 MiB |"
+        in lines
+    )
+    lines = page_of("second", "default", {"a": "passed"})
+    cells = "0, × 2.00, +0 MiB | – | 1, × 2.00, +0 MiB"
+    assert f"| click {version} | 3.12 | 1 | 1 s, 10 MiB | {cells} |" in lines
+    assert sum("`a`, passed -> failure" in line for line in lines) == 1
+    lines = page_of("third", "all", {"a": "passed"})
+    assert not any("`a`, passed -> failure" in line for line in lines) and note in lines
+
+
 def test_a_run_that_crashes_is_a_fault():
     """Whatever its tests did when they ran a second time."""
     bare, crashed = run_of({"a": "passed"}), run_of({}, -11)
