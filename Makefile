@@ -20,7 +20,10 @@ LAST := $(lastword $(VERSIONS))
 
 TOOLS := .venv/bin
 comma := ,
-C_FILES := $(wildcard src/*/*.c tests/unit/*.c tests/fault/*.c tests/fuzz/*.c)
+# Folders of src/ have sub-folders.
+SOURCES := $(shell find src -name '*.c' | LC_ALL=C sort)
+HEADERS := $(shell find src -name '*.h' | LC_ALL=C sort)
+C_FILES := $(SOURCES) $(wildcard tests/unit/*.c tests/fault/*.c tests/fuzz/*.c)
 PYTHON_FILES := $(wildcard python/filmstrip/*.py python/filmstrip/*.pyi) \
 	python/filmstrip.pth python/filmstrip/py.typed
 
@@ -203,12 +206,12 @@ TORCH_VERSION := 3.11
 .PHONY: torch
 torch: $(if $(filter $(TORCH_VERSION),$(VERSIONS)),.venvs/$(TORCH_VERSION)/.torch) ## fetches PyTorch for the tests that need it (Python 3.11 only)
 
-FORMATTED := $(wildcard src/*/*.[ch] include/filmstrip/*.h tests/unit/*.[ch] \
+FORMATTED := $(SOURCES) $(HEADERS) $(wildcard include/filmstrip/*.h tests/unit/*.[ch] \
 	tests/fault/*.[ch] tests/fuzz/*.[ch] bench/*.[ch])
 
 # clang-tidy knows how a file is compiled from the build of a Python; what only the
 # oldest one has is looked at with that.
-OLD_ONLY := $(wildcard src/recorder/*trace*.c)
+OLD_ONLY := $(foreach file,$(SOURCES),$(if $(filter hooks_trace.c trace_%,$(notdir $(file))),$(file)))
 # $(1): a version, $(2): files
 tidy = printf '%s\n' $(2) | xargs -P $(JOBS) -n 6 $(TOOLS)/clang-tidy --quiet -p build/$(1)
 
@@ -228,7 +231,7 @@ check: have-python build/$(FIRST)/build.ninja build/$(LAST)/build.ninja build/st
 	    --inline-suppr --error-exitcode=1 --suppress=missingIncludeSystem \
 	    --suppress=normalCheckLevelMaxBranches -D__x86_64__ -D__linux__ \
 	    -I include -I src -j $(JOBS) src; \
-	$(call tidy,$(LAST),$(wildcard src/*/*.c)) 2> build/tidy.log || failed=1; \
+	$(call tidy,$(LAST),$(SOURCES)) 2> build/tidy.log || failed=1; \
 	$(call tidy,$(FIRST),$(OLD_ONLY)) 2>> build/tidy.log || failed=1; \
 	grep -v '^\[[0-9]*/\|warnings\? generated\|^Suppressed\|^Use -' build/tidy.log >&2 || true; \
 	try $(TOOLS)/ruff check .; \

@@ -1,6 +1,7 @@
 """Checks which layer includes which: the arrows of ARCHITECTURE.md, one way only.
 
-Every `#include "layer/file.h"` or `#include "file.h"` in src/ is looked at. The public
+Every `#include "layer/file.h"` or `#include "file.h"` in src/ is looked at; a layer is a
+folder of src/ with all that is in it, sub-folders too. The public
 headers, <filmstrip/...>, are open to all; Python.h only to the two extensions.
 """
 
@@ -34,8 +35,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 def check(root: pathlib.Path) -> list[str]:
     faults = []
     source = root / "src"
-    for path in sorted(source.glob("*/*.[ch]")):
-        layer = path.parent.name
+    for path in sorted(source.rglob("*.[ch]")):
+        layer = path.relative_to(source).parts[0]
         if layer not in ALLOWED:
             faults.append(f"{path.relative_to(root)}: unknown layer {layer}")
             continue
@@ -55,7 +56,7 @@ def check(root: pathlib.Path) -> list[str]:
                 elif other != layer and other not in ALLOWED[layer]:
                     faults.append(f"{where}: {layer} must not include {other}")
             elif bracket == '"' and not (path.parent / name).exists():
-                faults.append(f"{where}: {name} is not in {layer}")
+                faults.append(f"{where}: {name} is not in {path.parent.relative_to(source)}")
     for path in sorted((root / "include").rglob("*.h")):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             match = INCLUDE.match(line)
