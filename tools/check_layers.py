@@ -1,8 +1,8 @@
 """Checks which layer includes which: the arrows of ARCHITECTURE.md, one way only.
 
-Every `#include "layer/file.h"` or `#include "file.h"` in src/ is looked at; a layer is a
-folder of src/ with all that is in it, sub-folders too. The public
-headers, <filmstrip/...>, are open to all; Python.h only to the two extensions.
+Every `#include "layer/file.h"` or `#include "file.h"` in src/ is looked at; a layer is
+a folder of src/ with all that is in it, sub-folders too. The public headers,
+<filmstrip/...>, are open to all; Python.h only to the two extensions.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ def check(root: pathlib.Path) -> list[str]:
                 elif other != layer and other not in ALLOWED[layer]:
                     faults.append(f"{where}: {layer} must not include {other}")
             elif bracket == '"' and not (path.parent / name).exists():
-                faults.append(f"{where}: {name} is not in {path.parent.relative_to(source)}")
+                faults.append(
+                    f"{where}: {name} is not in {path.parent.relative_to(source)}"
+                )
     for path in sorted((root / "include").rglob("*.h")):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             match = INCLUDE.match(line)
