@@ -106,11 +106,28 @@ take_record(const film_value_record *record, pairs *all)
     return true;
 }
 
-/* Puts them back as a record has them. */
+/* The tokens of its note lie in `bytes` from now on: applying writes reads other records
+ * over this one. */
+static bool
+keep_note(film_value_record *record, film_buffer *bytes)
+{
+    size_t length = film_input_left(&record->note.tokens);
+
+    film_buffer_clear(bytes);
+    if (length > 0) {
+        film_buffer_append(bytes, record->note.tokens.at, length);
+        record->note.tokens = film_input_of(bytes->data, length);
+    }
+    return !bytes->failed;
+}
+
+/* Puts them back as a record has them, behind the note. */
 static void
 put_record(const pairs *all, film_value_record *record, film_buffer *bytes)
 {
-    film_buffer_clear(bytes);
+    size_t noted = film_input_left(&record->note.tokens);
+
+    bytes->length = noted;
     for (size_t i = 0; i < all->count; i++) {
         const pair *one = &all->items[i];
         if (record->form == FILM_OBJECT_ATTRIBUTES) {
@@ -128,10 +145,12 @@ put_record(const pairs *all, film_value_record *record, film_buffer *bytes)
         }
     }
     record->count = all->count;
-    record->rest = film_input_of(bytes->data, bytes->length);
-    if (record->rest.at == NULL) {
+    if (bytes->data == NULL) {
         record->rest = film_input_of("", 0);
+        return;
     }
+    record->note.tokens = film_input_of(bytes->data, noted);
+    record->rest = film_input_of(bytes->data + noted, bytes->length - noted);
 }
 
 /* --- keys --- */
@@ -304,7 +323,9 @@ apply(film_timeline *timeline, film_value_record *record,
       const film_object_writes *writes, film_buffer *bytes, bool *doubtful)
 {
     pairs all = {0};
-    film_status status = take_record(record, &all) ? FILM_OK : FILM_NO_MEMORY;
+    film_status status = take_record(record, &all) && keep_note(record, bytes)
+                             ? FILM_OK
+                             : FILM_NO_MEMORY;
 
     for (size_t i = 0; i < writes->count && status == FILM_OK; i++) {
         const film_object_write *write = &writes->items[i];

@@ -205,6 +205,17 @@ film_timeline_content(film_timeline *timeline, film_moment moment,
 uint64_t
 film_timeline_serial(film_timeline *timeline, const film_datum *value);
 
+/* For texts that are made while events are read one by one: from now on those of the
+ * reader (film_reader_event_value and the like) show what attributes held at `at->moment`
+ * where an object's text shows them. `at` is borrowed; NULL: no more. */
+typedef struct film_timeline_at {
+    film_timeline *timeline;
+    film_moment moment;
+} film_timeline_at;
+
+void
+film_timeline_lend(film_timeline *timeline, film_timeline_at *at);
+
 /* Its text at this moment, as film_reader_event_value writes it. */
 FILM_NODISCARD film_status
 film_timeline_text(film_timeline *timeline, film_moment moment, const film_datum *value,

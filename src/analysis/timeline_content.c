@@ -89,7 +89,8 @@ renew(void *context, uint64_t id, film_value_record *record)
     film_status status = FILM_OK;
 
     if (record->form == FILM_OBJECT_SEQUENCE || record->form == FILM_OBJECT_MAPPING ||
-        record->form == FILM_OBJECT_BYTES) {
+        record->form == FILM_OBJECT_BYTES ||
+        film_note_needs_attributes(with->timeline->reader, record)) {
         status = film_content_at(with->timeline, with->moment, id, &now,
                                  &with->timeline->content, &with->doubtful, NULL);
     }
@@ -104,6 +105,33 @@ renew(void *context, uint64_t id, film_value_record *record)
         with->length = record->length;
         with->cut = (record->flags & FILM_VALUE_CUT) != 0;
     }
+}
+
+static void
+renew_lent(void *context, uint64_t id, film_value_record *record)
+{
+    film_timeline_at *at = context;
+    film_reader *reader = at->timeline->reader;
+    film_value_record now = *record;
+    bool doubtful = false;
+
+    if (!film_note_needs_attributes(reader, record)) {
+        return;
+    }
+    /* What it looks for on the way needs no texts of this kind. */
+    film_reader_renew_by(reader, NULL, NULL);
+    if (film_content_at(at->timeline, at->moment, id, &now, &at->timeline->content,
+                        &doubtful, NULL) == FILM_OK ||
+        film_reader_record(reader, id, &now, NULL) == FILM_OK) {
+        *record = now;
+    }
+    film_reader_renew_by(reader, renew_lent, at);
+}
+
+void
+film_timeline_lend(film_timeline *timeline, film_timeline_at *at)
+{
+    film_reader_renew_by(timeline->reader, at == NULL ? NULL : renew_lent, at);
 }
 
 film_status

@@ -19,6 +19,7 @@
 /* An object and the record it has: id + 1; 0: its records tell no attributes. */
 typedef struct attributed {
     uint64_t serial, record;
+    bool shows_all; /* its text shows whatever attributes it has */
     uint64_t module; /* hash of a module's name; 0: it is none */
 } attributed;
 
@@ -51,6 +52,7 @@ object_of(film_variables *variables, uint64_t record)
         result.serial = head.serial;
         if (head.has_attributes) {
             result.record = record;
+            result.shows_all = head.shows_all;
         }
         else {
             result.module = module_hash(variables, record - 1, head.type);
@@ -86,6 +88,9 @@ film_attribute_note(film_variables *variables, const film_write *write)
     }
     film_recent_put(&variables->table, at, value->length == 0 ? &gone : value->bytes,
                     value->length == 0 ? sizeof(gone) : value->length);
+    if (of.shows_all) {
+        film_variables_note_name(variables, of.serial, write->event->name);
+    }
 }
 
 /* What a record says of the attribute. */
@@ -126,6 +131,16 @@ find_attribute(film_variables *variables, attributed of, uint32_t name, bool *su
         return found->bytes[0] != FILM_TOKEN_UNBOUND && film_told_give(&told, out);
     }
     return of.record != 0 && find_in_record(variables, of.record, name, out);
+}
+
+bool
+film_attribute_now(film_variables *variables, uint64_t record, uint32_t name,
+                   film_past_value *out)
+{
+    bool sure;
+
+    return find_attribute(variables, object_of(variables, record), name, &sure, out) &&
+           sure;
 }
 
 bool
@@ -218,10 +233,8 @@ append_value(film_variables *variables, const uint8_t *bytes, size_t length,
 {
     film_input input = film_input_of(bytes, length);
     film_token token = film_token_decode(&input);
-    film_renderer renderer = {.reader = variables->reader,
-                              .out = out,
-                              .limit = out->length + SHOWN_VALUE,
-                              .bound = UINT64_MAX};
+    film_renderer renderer =
+        film_renderer_of(variables->reader, out, out->length + SHOWN_VALUE);
 
     film_render_token(&renderer, &token);
 }

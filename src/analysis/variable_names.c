@@ -89,10 +89,8 @@ name_object(film_variables *variables, const film_event *event, uint64_t serial,
 static void
 append_key(film_variables *variables, const film_told *key, film_buffer *out)
 {
-    film_renderer renderer = {.reader = variables->reader,
-                              .out = out,
-                              .limit = out->length + FILM_KEY_TEXT,
-                              .bound = UINT64_MAX};
+    film_renderer renderer =
+        film_renderer_of(variables->reader, out, out->length + FILM_KEY_TEXT);
 
     film_buffer_put_byte(out, '[');
     film_render_token(&renderer, &key->token);
@@ -164,13 +162,19 @@ name_value(film_variables *variables, const film_event *event, const film_told *
            name *to)
 {
     uint64_t serial = film_serial_of(variables, &value->token);
-    film_renderer renderer = {.reader = variables->reader,
-                              .out = to->out,
-                              .limit = to->out->length + FILM_KEY_TEXT,
-                              .bound = UINT64_MAX};
+    film_renderer renderer =
+        film_renderer_of(variables->reader, to->out, to->out->length + FILM_KEY_TEXT);
     film_token token = value->token;
+    film_object_head head;
 
     if (serial != 0 && name_object(variables, event, serial, NAME_DEPTH, to)) {
+        return;
+    }
+    if (token.kind == FILM_TOKEN_OBJECT &&
+        film_object_head_of(variables->reader, token.value, &head) &&
+        head.has_attributes) { /* by its serial, whatever it shows of itself */
+        film_render_object_name(to->out, film_reader_string(variables->reader, head.type),
+                                serial);
         return;
     }
     if (token.kind == FILM_TOKEN_VALUE && serial != 0) {

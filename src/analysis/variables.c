@@ -28,6 +28,7 @@ film_variables_new(film_reader *reader, bool whole, film_variables **out,
     }
     variables->reader = reader;
     variables->from_start = whole;
+    film_reader_renew_by(reader, film_variables_renew, variables);
     *out = variables;
     return FILM_OK;
 }
@@ -36,6 +37,8 @@ void
 film_variables_free(film_variables *variables)
 {
     if (variables != NULL) {
+        film_reader_renew_by(variables->reader, NULL, NULL);
+        film_buffer_reset(&variables->noted);
         film_recent_reset(&variables->table);
         film_buffer_reset(&variables->items);
         film_buffer_reset(&variables->name);
@@ -66,6 +69,7 @@ part_of(film_subject about)
     case FILM_ABOUT_ATTRIBUTE:
     case FILM_ABOUT_GLOBAL:
     case FILM_ABOUT_CELL:
+    case FILM_ABOUT_NAMES:
     default:
         return 3 * (size_t)PART;
     }

@@ -22,8 +22,17 @@ typedef enum film_subject {
     FILM_ABOUT_HOLDER,    /* serial: the attribute or global that holds it */
     FILM_ABOUT_WITHIN,    /* serial: the container that holds it, and the key */
     FILM_ABOUT_SHARED,    /* frame, slot: the cell that the variable is */
-    FILM_ABOUT_CELL       /* cell: what it holds */
+    FILM_ABOUT_CELL,      /* cell: what it holds */
+    FILM_ABOUT_NAMES      /* serial: attributes written since its record */
 } film_subject;
+
+/* The string id of a text that was looked for. */
+#define FILM_FOUND_NAMES 64u
+typedef struct film_found_name {
+    uint64_t hash; /* 0: free */
+    size_t among;  /* so many strings */
+    uint32_t id;   /* 0: none of them */
+} film_found_name;
 
 struct film_variables {
     film_reader *reader; /* borrowed */
@@ -31,6 +40,8 @@ struct film_variables {
     film_buffer items; /* of the record that a key is looked for in */
     film_buffer name;  /* of what is not shown */
     film_buffer within[FILM_NOTED_LEVELS]; /* records whose items are being noted */
+    film_found_name found[FILM_FOUND_NAMES]; /* by hash */
+    film_buffer noted; /* attributes put in the place of a record's */
     bool from_start; /* the walk has begun where the recording does */
 };
 
@@ -105,6 +116,21 @@ film_record_of(const film_token *token)
 /* Copies the token; false: it has no bytes. */
 bool
 film_told_give(const film_told *told, film_past_value *out);
+
+/* What attribute `name` of the object with that record (id + 1) holds by now; false: not
+ * known. */
+bool
+film_attribute_now(film_variables *variables, uint64_t record, uint32_t name,
+                   film_past_value *out);
+
+/* An attribute of the object was written, of which its record need not tell. */
+void
+film_variables_note_name(film_variables *variables, uint64_t serial, uint32_t name);
+
+/* A film_record_renewer: puts what the attributes hold by now in the place of what the
+ * record tells, where the object's text shows them. */
+void
+film_variables_renew(void *variables, uint64_t id, film_value_record *record);
 
 /* What is known of a value that may have been changed in place since. */
 void

@@ -6,6 +6,7 @@
 
 #include "format/records.h"
 #include "format/redact.h"
+#include "reader/render.h"
 
 static film_status
 finish(const film_scrubber *scrubber, const film_buffer *out)
@@ -102,14 +103,53 @@ is_named_key(film_scrubber *scrubber, film_input input)
     return film_secrets_is_key(&scrubber->secrets, scrubber->reader, &key);
 }
 
-/* Items of a container, names of attributes and keys looked at. */
+/* Whether the next of a note's names, which are used up, is a secret's. */
+static bool
+is_next_named(film_scrubber *scrubber, film_text *names)
+{
+    film_text name;
+
+    return film_note_names(names, &name) &&
+           film_secrets_is_name(&scrubber->secrets, name);
+}
+
+static film_text
+names_of(film_scrubber *scrubber, const film_value_record *record)
+{
+    return film_reader_string(scrubber->reader, record->note.names);
+}
+
+/* The note of an object; what its tokens are called is looked at. */
+static film_status
+put_note(film_scrubber *scrubber, const film_value_record *record, film_buffer *body)
+{
+    const film_value_note *note = &record->note;
+    film_input input = note->tokens;
+    film_text names = names_of(scrubber, record);
+
+    film_buffer_put_varint(body, note->text);
+    film_buffer_put_varint(body, note->names);
+    film_buffer_put_byte(body, note->base);
+    film_buffer_put_varint(body, note->count);
+    for (uint32_t i = 0; i < note->count && !input.failed; i++) {
+        bool named = is_next_named(scrubber, &names);
+
+        scrubber->counts.values +=
+            film_secrets_clean_token(&scrubber->secrets, &input, named, body);
+    }
+    return input.failed ? FILM_CORRUPT : FILM_OK;
+}
+
+/* Items of a container, names of attributes, fields and keys looked at. */
 static film_status
 put_items(film_scrubber *scrubber, const film_value_record *record, film_buffer *body)
 {
     film_input input = record->rest;
+    film_text names = names_of(scrubber, record);
 
     for (uint64_t i = 0; i < record->count && !input.failed; i++) {
-        bool named = false;
+        bool named = record->form == FILM_OBJECT_SEQUENCE && record->note.count == 0 &&
+                     is_next_named(scrubber, &names);
 
         if (record->form == FILM_OBJECT_MAPPING) {
             named = is_named_key(scrubber, input);
@@ -137,6 +177,9 @@ put_object(film_scrubber *scrubber, const film_value_record *record, film_buffer
     film_buffer_put_byte(body, record->form);
     film_buffer_put_varint(body, (uint64_t)(record->length + 1));
     film_buffer_put_varint(body, record->count);
+    if ((record->flags & FILM_VALUE_NOTED) != 0) {
+        FILM_TRY(put_note(scrubber, record, body));
+    }
     switch ((film_object_form)record->form) {
     case FILM_OBJECT_SEQUENCE:
     case FILM_OBJECT_MAPPING:

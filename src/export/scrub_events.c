@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export/scrub_content.h"
 
+#include "reader/render.h"
+
 #include <string.h>
 
 /* --- which values are secret --- */
@@ -62,29 +64,35 @@ find_in_event(film_scrubber *scrubber, const film_event *event)
     }
 }
 
-/* Attributes and keys with a secret name within a value record. */
+/* Attributes, fields and keys with a secret name among what a value record refers to:
+ * its items, or (`form` 0) the tokens of its note. */
 static void
-find_in_record(film_scrubber *scrubber, film_value_record *record)
+find_named(film_scrubber *scrubber, const film_input *from, uint64_t count,
+           uint8_t form, film_text names)
 {
-    size_t length = film_input_left(&record->rest);
     film_buffer copy = {0}; /* finding out more reads other records over this one */
     film_input input;
 
-    film_buffer_append(&copy, record->rest.at, length);
+    film_buffer_append(&copy, from->at, film_input_left(from));
     scrubber->secrets.failed = scrubber->secrets.failed || copy.failed;
     input = film_input_of(copy.data, copy.length);
-    for (uint64_t i = 0; i < record->count && !input.failed; i++) {
+    for (uint64_t i = 0; i < count && !input.failed; i++) {
         film_token token;
+        film_text name;
         bool named;
 
-        if (record->form == FILM_OBJECT_ATTRIBUTES) {
-            uint32_t name = film_input_varint32(&input);
+        if (form == FILM_OBJECT_ATTRIBUTES) {
+            uint32_t id = film_input_varint32(&input);
             named = film_secrets_is_name(&scrubber->secrets,
-                                         film_reader_string(scrubber->reader, name));
+                                         film_reader_string(scrubber->reader, id));
         }
-        else {
+        else if (form == FILM_OBJECT_MAPPING) {
             token = film_token_decode(&input);
             named = film_secrets_is_key(&scrubber->secrets, scrubber->reader, &token);
+        }
+        else {
+            named = film_note_names(&names, &name) &&
+                    film_secrets_is_name(&scrubber->secrets, name);
         }
         token = film_token_decode(&input);
         if (!input.failed && named) {
@@ -92,6 +100,22 @@ find_in_record(film_scrubber *scrubber, film_value_record *record)
         }
     }
     film_buffer_reset(&copy);
+}
+
+static void
+find_in_record(film_scrubber *scrubber, uint64_t id, film_value_record *record)
+{
+    film_text names = film_reader_string(scrubber->reader, record->note.names);
+    uint8_t form = record->form;
+
+    if (form == FILM_OBJECT_ATTRIBUTES || form == FILM_OBJECT_MAPPING ||
+        (form == FILM_OBJECT_SEQUENCE && names.length > 0)) {
+        find_named(scrubber, &record->rest, record->count, form, names);
+    }
+    if (record->note.count > 0 && names.length > 0 &&
+        film_reader_record(scrubber->reader, id, record, NULL) == FILM_OK) {
+        find_named(scrubber, &record->note.tokens, record->note.count, 0, names);
+    }
 }
 
 /* The records from `first` up to `end`, as far as there are any. Where a chunk is
@@ -105,9 +129,8 @@ find_in_range(film_scrubber *scrubber, uint64_t first, uint64_t end)
     for (; first < end && status == FILM_OK; first++) {
         status = film_reader_record(scrubber->reader, first, &record, NULL);
         scrubber->secrets.failed = scrubber->secrets.failed || status == FILM_NO_MEMORY;
-        if (status == FILM_OK && (record.form == FILM_OBJECT_ATTRIBUTES ||
-                                  record.form == FILM_OBJECT_MAPPING)) {
-            find_in_record(scrubber, &record);
+        if (status == FILM_OK) {
+            find_in_record(scrubber, first, &record);
         }
     }
 }

@@ -155,26 +155,29 @@ film_secrets_add_text(film_secrets *secrets, const void *bytes, size_t length)
     secrets->failed = secrets->failed || texts->failed;
 }
 
+/* `count` of them, as the items of that form; 0: tokens. */
 static void
-add_items(film_secrets *secrets, film_reader *reader, film_value_record *record,
-          unsigned nesting)
+add_tokens(film_secrets *secrets, film_reader *reader, const film_input *from,
+           uint64_t count, uint8_t form, unsigned nesting)
 {
-    size_t length = film_input_left(&record->rest);
-    uint8_t *copy = film_alloc(length); /* reading on takes the record away */
+    size_t length = film_input_left(from);
+    uint8_t *copy = film_alloc(length + 1); /* reading on takes the record away */
     film_input input = film_input_of(copy, length);
 
     if (copy == NULL) {
         secrets->failed = true;
         return;
     }
-    memcpy(copy, record->rest.at, length);
-    for (uint64_t i = 0; i < record->count && !input.failed; i++) {
+    if (length > 0) {
+        memcpy(copy, from->at, length);
+    }
+    for (uint64_t i = 0; i < count && !input.failed; i++) {
         film_token token;
 
-        if (record->form == FILM_OBJECT_MAPPING) {
+        if (form == FILM_OBJECT_MAPPING) {
             film_tokens_skip(&input, 1);
         }
-        else if (record->form == FILM_OBJECT_ATTRIBUTES) {
+        else if (form == FILM_OBJECT_ATTRIBUTES) {
             film_input_varint32(&input);
         }
         token = film_token_decode(&input);
@@ -183,6 +186,23 @@ add_items(film_secrets *secrets, film_reader *reader, film_value_record *record,
         }
     }
     film_free(copy);
+}
+
+/* Its items, where it has some, and what its note shows. */
+static void
+add_content(film_secrets *secrets, film_reader *reader, uint64_t id,
+            film_value_record *record, unsigned nesting)
+{
+    if (record->form == FILM_OBJECT_SEQUENCE || record->form == FILM_OBJECT_MAPPING ||
+        record->form == FILM_OBJECT_ATTRIBUTES ||
+        record->form == FILM_OBJECT_EXCEPTION) {
+        add_tokens(secrets, reader, &record->rest, record->count, record->form,
+                   nesting);
+    }
+    if (record->note.count > 0 && read_record(secrets, reader, id, record)) {
+        add_tokens(secrets, reader, &record->note.tokens, record->note.count, 0,
+                   nesting);
+    }
 }
 
 void
@@ -207,16 +227,13 @@ film_secrets_add_value(film_secrets *secrets, film_reader *reader,
         film_secrets_add_text(secrets, record.rest.at, film_input_left(&record.rest));
         return;
     }
-    remember(secrets, &secrets->objects, record.serial + 1);
+    if (record.serial != 0) {
+        remember(secrets, &secrets->objects, record.serial + 1);
+    }
     if (record.form == FILM_OBJECT_BYTES) {
         film_secrets_add_text(secrets, record.rest.at, film_input_left(&record.rest));
     }
-    else if (record.form == FILM_OBJECT_SEQUENCE ||
-             record.form == FILM_OBJECT_MAPPING ||
-             record.form == FILM_OBJECT_ATTRIBUTES ||
-             record.form == FILM_OBJECT_EXCEPTION) {
-        add_items(secrets, reader, &record, nesting);
-    }
+    add_content(secrets, reader, token->value, &record, nesting);
 }
 
 bool
@@ -226,7 +243,7 @@ film_secrets_has_record(const film_secrets *secrets, uint64_t id,
     uint32_t ignored;
 
     return film_intern_find(&secrets->records, id + 1, &ignored) ||
-           (record->form != 0 &&
+           (record->form != 0 && record->serial != 0 &&
             film_intern_find(&secrets->objects, record->serial + 1, &ignored));
 }
 

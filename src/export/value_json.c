@@ -182,12 +182,11 @@ static void
 write_text(film_value_json *json, film_output *output, const film_token *token,
            uint64_t bound, bool *cut)
 {
-    film_renderer renderer = {.reader = json->reader,
-                              .out = &json->text,
-                              .limit = json->text_left,
-                              .bound = bound};
+    film_renderer renderer =
+        film_renderer_of(json->reader, &json->text, json->text_left);
     film_text text;
 
+    renderer.bound = bound;
     film_buffer_clear(&json->text);
     film_render_token(&renderer, token);
     film_buffer_put_byte(&json->text, 0);

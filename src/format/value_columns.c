@@ -109,6 +109,20 @@ is_regular(const film_record *record, film_value_record *value)
 }
 
 static void
+split_note(film_buffer *to, const film_value_note *note, const record_base *base)
+{
+    film_input tokens = note->tokens;
+
+    film_buffer_put_varint(&to[FILM_VALUE_NAME], note->text);
+    film_buffer_put_varint(&to[FILM_VALUE_NAME], note->names);
+    film_buffer_put_byte(&to[FILM_VALUE_FORM], note->base);
+    film_buffer_put_varint(&to[FILM_VALUE_COUNT], note->count);
+    for (uint32_t i = 0; i < note->count; i++) {
+        split_token(to, &tokens, base);
+    }
+}
+
+static void
 split_object(film_buffer *to, const film_value_record *value, const record_base *base)
 {
     film_input input = value->rest;
@@ -119,6 +133,9 @@ split_object(film_buffer *to, const film_value_record *value, const record_base 
     film_buffer_put_byte(&to[FILM_VALUE_FORM], value->form);
     film_buffer_put_varint(&to[FILM_VALUE_LENGTH], (uint64_t)(value->length + 1));
     film_buffer_put_varint(&to[FILM_VALUE_COUNT], value->count);
+    if ((value->flags & FILM_VALUE_NOTED) != 0) {
+        split_note(to, &value->note, base);
+    }
     if (tokens == 0) {
         put_sized(to, input.at, film_input_left(&input));
         return;
@@ -244,7 +261,22 @@ join_token(film_input *in, film_buffer *body, const record_base *base)
 }
 
 static void
-join_object(film_input *in, film_buffer *body, record_base *base)
+join_note(film_input *in, film_buffer *body, const record_base *base)
+{
+    uint64_t count;
+
+    film_buffer_put_varint(body, film_input_varint(&in[FILM_VALUE_NAME]));
+    film_buffer_put_varint(body, film_input_varint(&in[FILM_VALUE_NAME]));
+    film_buffer_put_byte(body, film_input_byte(&in[FILM_VALUE_FORM]));
+    count = film_input_varint(&in[FILM_VALUE_COUNT]);
+    film_buffer_put_varint(body, count);
+    for (uint64_t i = 0; i < count && !in[FILM_VALUE_TOKEN].failed; i++) {
+        join_token(in, body, base);
+    }
+}
+
+static void
+join_object(film_input *in, film_buffer *body, bool noted, record_base *base)
 {
     uint64_t count;
     uint32_t tokens;
@@ -259,6 +291,9 @@ join_object(film_input *in, film_buffer *body, record_base *base)
     film_buffer_put_byte(body, form);
     film_buffer_put_varint(body, film_input_varint(&in[FILM_VALUE_LENGTH]));
     film_buffer_put_varint(body, count);
+    if (noted) {
+        join_note(in, body, base);
+    }
     tokens = tokens_of(form);
     if (tokens == 0) {
         join_sized(in, body);
@@ -289,7 +324,7 @@ join_record(film_input *in, film_buffer *body, record_base *base)
     film_buffer_put_varint(body, film_input_varint(&in[FILM_VALUE_TYPE]));
     film_buffer_put_varint(body, flags);
     if ((flags & FILM_VALUE_OBJECT) != 0) {
-        join_object(in, body, base);
+        join_object(in, body, (flags & FILM_VALUE_NOTED) != 0, base);
     }
     else {
         join_sized(in, body);

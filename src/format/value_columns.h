@@ -14,6 +14,8 @@
  *   CYCLE      zigzag of serial - the record's own serial, type
  *   SIZE       varint: how many bytes of BYTES: what has no items, escapes
  *   BYTES      those bytes
+ * A note goes into NAME (template, names), FORM (base), COUNT and the columns of tokens,
+ * behind what its object has there.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_VALUE_COLUMNS_H
 #define FILMSTRIP_VALUE_COLUMNS_H

@@ -7,12 +7,35 @@
 #include "format/token.h"
 
 static void
+decode_note(film_input *input, film_value_note *note)
+{
+    const uint8_t *start;
+
+    note->text = film_input_varint32(input);
+    note->names = film_input_varint32(input);
+    note->base = film_input_byte(input);
+    note->count = film_input_varint32(input);
+    start = input->at;
+    if (note->count > film_input_left(input)) {
+        input->failed = true;
+        return;
+    }
+    film_tokens_skip(input, note->count);
+    if (!input->failed) {
+        note->tokens = film_input_of(start, (size_t)(input->at - start));
+    }
+}
+
+static void
 decode_object(film_input *input, film_value_record *record)
 {
     record->serial = film_input_varint(input);
     record->form = film_input_byte(input);
     record->length = (int64_t)(film_input_varint(input) - 1);
     record->count = film_input_varint(input);
+    if ((record->flags & FILM_VALUE_NOTED) != 0) {
+        decode_note(input, &record->note);
+    }
     /* Every item takes a byte at least: nobody has to loop further than that. */
     if (record->form == 0 || record->length < -1 ||
         (record->form != FILM_OBJECT_OPAQUE &&
@@ -84,26 +107,36 @@ film_value_record_again(const film_value_record *record, uint64_t *id)
     return !input.failed && record->count == 1 && token.kind == FILM_TOKEN_VALUE;
 }
 
+/* Passes a token, which may refer to a record. */
+static void
+widen_range(film_input *input, uint64_t *lowest, uint64_t *end)
+{
+    film_token token = film_token_decode(input);
+
+    if (token.kind == FILM_TOKEN_VALUE || token.kind == FILM_TOKEN_OBJECT) {
+        *lowest = token.value < *lowest ? token.value : *lowest;
+        *end = token.value >= *end ? token.value + 1 : *end;
+    }
+}
+
 bool
 film_value_record_range(const film_value_record *record, uint64_t *lowest,
                         uint64_t *end)
 {
-    film_input input = record->rest;
+    film_input input = record->rest, noted = record->note.tokens;
     uint64_t tokens = count_tokens(record);
 
     *lowest = UINT64_MAX;
     *end = 0;
+    for (uint32_t i = 0; i < record->note.count && !noted.failed; i++) {
+        widen_range(&noted, lowest, end);
+    }
     for (uint64_t i = 0; i < tokens && !input.failed; i++) {
-        film_token token;
         if (record->form == FILM_OBJECT_ATTRIBUTES) {
             film_input_varint32(&input);
         }
-        token = film_token_decode(&input);
-        if (token.kind == FILM_TOKEN_VALUE || token.kind == FILM_TOKEN_OBJECT) {
-            *lowest = token.value < *lowest ? token.value : *lowest;
-            *end = token.value >= *end ? token.value + 1 : *end;
-        }
+        widen_range(&input, lowest, end);
     }
     pass_numbers(record, &input);
-    return !input.failed;
+    return !input.failed && !noted.failed;
 }

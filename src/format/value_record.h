@@ -17,6 +17,13 @@
  *     8 BYTES       the raw bytes to the end, `count` of them        bytearray
  *     9 AGAIN       VALUE token: a record of this object whose items these still are
  *   CUT: there is more than `count`.
+ *   With NOTED a note stands between the count and the items: how repr() writes the
+ *   object.
+ *     template (string id): its text, with holes (film_note_hole)
+ *     names (string id): what the tokens, items or attributes are called, with commas
+ *     base (byte, film_note_base): how the items are written
+ *     count (varint), tokens: what the holes show, in order; there may be more
+ *   The serial is 0 where the object is nothing but its content (a Decimal, a date).
  * Records refer to records before them only.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_VALUE_RECORD_H
@@ -34,6 +41,7 @@
 #define FILM_VALUE_MEASURED 8u
 #define FILM_VALUE_SLOTS 16u    /* an instance without a __dict__ */
 #define FILM_VALUE_CALLABLE 32u /* its type has a __call__ */
+#define FILM_VALUE_NOTED 64u    /* an object with a note */
 
 typedef enum film_object_form {
     FILM_OBJECT_SEQUENCE = 1,
@@ -47,6 +55,48 @@ typedef enum film_object_form {
     FILM_OBJECT_AGAIN = 9 /* film_reader_record puts the items in its place */
 } film_object_form;
 
+/* Bytes of a note's template that stand for something else. */
+typedef enum film_note_hole {
+    FILM_HOLE_VALUE = 1,  /* the next token, as repr() writes it */
+    FILM_HOLE_TEXT = 2,   /* the next token, a str, as it is */
+    FILM_HOLE_OBJECT = 3, /* the next token's type and serial */
+    FILM_HOLE_ITEMS = 4,  /* the items, as `base` writes them */
+    FILM_HOLE_FIELDS = 5, /* name=value of the items or attributes in `names`; no names:
+                             of all */
+    /* Attributes, each the next in `names`: as they are when that is asked for. */
+    FILM_HOLE_ATTRIBUTE = 6, /* as repr() writes it */
+    FILM_HOLE_MEMBER = 7,    /* a dot and the str; nothing for None */
+    FILM_HOLE_UUID = 8,      /* an int as a UUID, */
+    FILM_HOLE_ADDRESS4 = 11, /* an IPv4 address, */
+    FILM_HOLE_ADDRESS6 = 12, /* an IPv6 address; */
+    FILM_HOLE_MAPPED = 17,   /* with its last part as IPv4 where it stands for one */
+    FILM_HOLE_PATH = 14,     /* a pathlib path, of the attributes that Pythons keep it in */
+    /* Tokens. */
+    FILM_HOLE_HALF = 15,   /* a float of 16 bits, */
+    FILM_HOLE_SINGLE = 16, /* of 32 bits; */
+    FILM_HOLE_COMPLEX = 18, /* two of them, 1+2j; */
+    FILM_HOLE_COMPLEX_SINGLE = 19
+} film_note_hole;
+
+/* How FILM_HOLE_ITEMS writes the items. */
+typedef enum film_note_base {
+    FILM_BASE_NONE = 0,
+    FILM_BASE_LIST = 1,  /* [1, 2] */
+    FILM_BASE_TUPLE = 2, /* (1, 2) */
+    FILM_BASE_SET = 3,   /* {1, 2} */
+    FILM_BASE_DICT = 4,  /* {1: 2} */
+    FILM_BASE_PAIRS = 5, /* [(1, 2)], of a mapping */
+    FILM_BASE_COUNTS = 6 /* {1: 2}, the greatest values first */
+} film_note_base;
+#define FILM_BASE_OR_NOTHING 0x80u /* without items the hole, and a comma, are left out */
+
+typedef struct film_value_note {
+    uint32_t text, names; /* string ids */
+    uint8_t base;         /* film_note_base, FILM_BASE_OR_NOTHING */
+    uint32_t count;       /* tokens */
+    film_input tokens;    /* borrowed */
+} film_value_note;
+
 typedef struct film_value_record {
     uint32_t type;   /* string id */
     uint32_t flags;  /* FILM_VALUE_... */
@@ -54,6 +104,7 @@ typedef struct film_value_record {
     uint64_t serial; /* objects */
     int64_t length;  /* objects: as Python's len; MEASURED: of the whole; -1: none */
     uint64_t count;  /* objects: items that follow */
+    film_value_note note; /* with FILM_VALUE_NOTED */
     film_input rest; /* the items, or the bytes; borrowed */
 } film_value_record;
 

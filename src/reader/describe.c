@@ -61,10 +61,14 @@ film_object_head_read(film_reader *reader, uint64_t id)
     known->is_object = record.form != 0;
     known->is_fixed = is_fixed(reader, &record);
     known->type = record.type;
-    known->is_plain = record.form != FILM_OBJECT_ARRAY &&
+    known->is_plain = ((record.flags & FILM_VALUE_NOTED) == 0 ||
+                       (record.form != FILM_OBJECT_ATTRIBUTES &&
+                        record.form != FILM_OBJECT_OPAQUE)) &&
+                      record.form != FILM_OBJECT_ARRAY &&
                       record.form != FILM_OBJECT_NAMED &&
                       record.form != FILM_OBJECT_EXCEPTION;
     known->has_attributes = record.form == FILM_OBJECT_ATTRIBUTES;
+    known->shows_all = known->has_attributes && film_note_shows_all(reader, &record);
     return known;
 }
 

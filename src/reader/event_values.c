@@ -2,14 +2,29 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "reader/render.h"
 
+film_renderer
+film_renderer_of(film_reader *reader, film_buffer *out, size_t limit)
+{
+    return (film_renderer){.reader = reader,
+                           .out = out,
+                           .limit = limit,
+                           .bound = UINT64_MAX,
+                           .renew = reader->renew,
+                           .context = reader->renew_context};
+}
+
+void
+film_reader_renew_by(film_reader *reader, film_record_renewer *renew, void *context)
+{
+    reader->renew = renew;
+    reader->renew_context = context;
+}
+
 film_status
 film_token_text(film_reader *reader, const film_token *token, size_t limit,
                 film_text *out, bool *cut)
 {
-    film_renderer renderer = {.reader = reader,
-                              .out = &reader->rendered,
-                              .limit = limit,
-                              .bound = UINT64_MAX};
+    film_renderer renderer = film_renderer_of(reader, &reader->rendered, limit);
 
     film_buffer_clear(&reader->rendered);
     film_buffer_clear(&reader->items);

@@ -59,6 +59,7 @@ typedef struct film_object_head {
     bool is_object;      /* else it is a record of another value */
     bool is_plain;       /* its text is <Name #serial> */
     bool has_attributes; /* the record tells them */
+    bool shows_all;      /* its text shows whatever attributes it has */
     bool is_fixed;       /* a tuple or frozenset without objects in it */
 } film_object_head;
 
@@ -68,7 +69,13 @@ film_text_is(film_text text, const char *other, size_t length)
     return text.length == length && memcmp(text.data, other, length) == 0;
 }
 
+/* See film_renderer.renew (render.h). */
+typedef void
+film_record_renewer(void *context, uint64_t id, film_value_record *record);
+
 struct film_reader {
+    film_record_renewer *renew; /* what texts are made with; NULL: as recorded */
+    void *renew_context;        /* borrowed */
     film_file file;
     film_loader loader;
     film_directory directory;

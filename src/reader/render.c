@@ -6,24 +6,17 @@
 
 #include "format/redact.h"
 #include "reader/literal.h"
-
-#define PUT(out, text) film_buffer_append((out), (text), sizeof(text) - 1)
+#include "reader/render_parts.h"
 
 #define NOT_RECORDED "<not recorded>"
 #define NOT_KEPT "<not in the recording>"
-
-static void
-put_text(film_buffer *out, film_text text)
-{
-    film_buffer_append(out, text.data, text.length);
-}
 
 /* Whether the type's name is that literal. */
 #define IS_NAMED(type, name) film_text_is((type), (name), sizeof(name) - 1)
 
 /* <Name #serial> */
-static void
-put_object(film_buffer *out, film_text type, uint64_t serial)
+void
+film_render_object_name(film_buffer *out, film_text type, uint64_t serial)
 {
     film_buffer_put_byte(out, '<');
     put_text(out, film_short_name(type));
@@ -32,26 +25,9 @@ put_object(film_buffer *out, film_text type, uint64_t serial)
     film_buffer_put_byte(out, '>');
 }
 
-/* True when no more is to be written; the first time this is marked with dots. */
-static bool
-is_full(film_renderer *renderer)
-{
-    return renderer->out->length >= renderer->limit || renderer->out->failed;
-}
-
-/* The items of a record. Asking for the records they refer to may drop the chunk that
- * this one lies in, so they are copied before the first that is one; most containers
- * hold scalars only. */
-typedef struct item_walk {
-    film_buffer *stack; /* of copies */
-    film_input left;    /* borrowed from the record, while there is no copy */
-    size_t begin, at, end;
-    bool is_copied;
-} item_walk;
-
 /* False: memory is out. */
 static bool
-copy_items(item_walk *walk, uint64_t count)
+copy_items(film_item_walk *walk, uint64_t count)
 {
     film_input input = walk->left;
 
@@ -68,31 +44,53 @@ copy_items(item_walk *walk, uint64_t count)
     return true;
 }
 
-static void
-end_items(item_walk *walk)
+void
+film_item_walk_end(film_item_walk *walk)
 {
     if (walk->is_copied && walk->stack->length >= walk->begin) {
         walk->stack->length = walk->begin;
     }
 }
 
-/* False when it is cut or unknown. */
-static bool
-next_item(item_walk *walk, film_token *token)
+static void
+look_at_copy(film_item_walk *walk)
 {
     if (walk->is_copied) { /* others may have moved the copies */
         walk->left = film_input_of(walk->stack->data + walk->at, walk->end - walk->at);
     }
-    film_token_read(&walk->left, token);
+}
+
+static void
+note_place(film_item_walk *walk)
+{
     if (walk->is_copied) {
         walk->at = walk->end - film_input_left(&walk->left);
     }
+}
+
+bool
+film_item_walk_next(film_item_walk *walk, film_token *token)
+{
+    look_at_copy(walk);
+    film_token_read(&walk->left, token);
+    note_place(walk);
     return !walk->left.failed;
+}
+
+uint32_t
+film_item_walk_name(film_item_walk *walk)
+{
+    uint32_t name;
+
+    look_at_copy(walk);
+    name = film_input_varint32(&walk->left);
+    note_place(walk);
+    return name;
 }
 
 /* Renders one of them; `behind` it there are as many as the text has room for. */
 static void
-render_item(film_renderer *renderer, item_walk *walk, const film_token *token,
+render_item(film_renderer *renderer, film_item_walk *walk, const film_token *token,
             uint64_t behind)
 {
     if (!walk->is_copied &&
@@ -104,41 +102,79 @@ render_item(film_renderer *renderer, item_walk *walk, const film_token *token,
     film_render_token(renderer, token);
 }
 
-/* Items between the brackets; `pairs` for key: value. */
+/* What is written around the two tokens of a pair. */
+typedef struct pair_marks {
+    const char *before, *between, *behind;
+} pair_marks;
+
+static const pair_marks no_marks = {"", "", ""}, colon = {"", ": ", ""},
+                        brackets = {"(", ", ", ")"};
+
+/* Items between the brackets. */
 static void
-render_items(film_renderer *renderer, const film_value_record *record, bool pairs)
+render_walk(film_renderer *renderer, film_item_walk *walk, uint64_t count, bool cut,
+            bool pairs, pair_marks marks)
 {
     film_buffer *out = renderer->out;
-    uint64_t count = record->count, i, tokens = pairs ? count * 2 : count;
+    uint64_t i, tokens = pairs ? count * 2 : count;
     uint64_t room =
         renderer->limit > out->length ? renderer->limit - out->length + 2 : 2;
-    bool cut = (record->flags & FILM_VALUE_CUT) != 0;
-    item_walk walk = {.stack = &renderer->reader->items, .left = record->rest};
 
     room = tokens < room ? tokens : room;
     renderer->depth++;
-    for (i = 0; i < count && !is_full(renderer) && !walk.left.failed; i++) {
+    for (i = 0; i < count && !film_render_is_full(renderer) && !walk->left.failed;
+         i++) {
         film_token token;
 
-        if (!next_item(&walk, &token)) {
+        if (!film_item_walk_next(walk, &token)) {
             break;
         }
-        if (i > 0) {
-            PUT(out, ", ");
-        }
-        render_item(renderer, &walk, &token, room);
+        film_buffer_append_text(out, i > 0 ? ", " : "");
+        film_buffer_append_text(out, marks.before);
+        render_item(renderer, walk, &token, room);
         if (pairs) {
-            (void)next_item(&walk, &token);
-            PUT(out, ": ");
-            render_item(renderer, &walk, &token, room);
+            (void)film_item_walk_next(walk, &token);
+            film_buffer_append_text(out, marks.between);
+            render_item(renderer, walk, &token, room);
+            film_buffer_append_text(out, marks.behind);
         }
     }
     renderer->depth--;
-    end_items(&walk);
     if (i < count || cut) {
         film_buffer_append_text(out, i > 0 ? ", ..." : "...");
         renderer->cut = true;
     }
+}
+
+static void
+render_items(film_renderer *renderer, const film_value_record *record, bool pairs)
+{
+    film_item_walk walk = {.stack = &renderer->reader->items, .left = record->rest};
+
+    render_walk(renderer, &walk, record->count, (record->flags & FILM_VALUE_CUT) != 0,
+                pairs, pairs ? colon : no_marks);
+    film_item_walk_end(&walk);
+}
+
+void
+film_render_based(film_renderer *renderer, film_item_walk *walk, uint64_t count,
+                  bool cut, film_note_base base)
+{
+    static const char *const marks[][2] = {
+        [FILM_BASE_NONE] = {"", ""},    [FILM_BASE_LIST] = {"[", "]"},
+        [FILM_BASE_TUPLE] = {"(", ")"}, [FILM_BASE_SET] = {"{", "}"},
+        [FILM_BASE_DICT] = {"{", "}"},  [FILM_BASE_PAIRS] = {"[", "]"},
+        [FILM_BASE_COUNTS] = {"{", "}"}};
+    bool pairs = base == FILM_BASE_DICT || base == FILM_BASE_PAIRS ||
+                 base == FILM_BASE_COUNTS;
+
+    film_buffer_append_text(renderer->out, marks[base][0]);
+    render_walk(renderer, walk, count, cut, pairs,
+                base == FILM_BASE_PAIRS ? brackets : pairs ? colon : no_marks);
+    film_buffer_append_text(renderer->out,
+                            base == FILM_BASE_TUPLE && count == 1 && !cut
+                                ? ",)"
+                                : marks[base][1]);
 }
 
 /* How containers are written; with a name of their own, Name([...]). */
@@ -205,7 +241,7 @@ render_array(film_renderer *renderer, const film_value_record *record, film_text
 
     put_text(out, film_short_name(type));
     PUT(out, "(shape=(");
-    for (uint64_t i = 0; i < record->count && !is_full(renderer); i++) {
+    for (uint64_t i = 0; i < record->count && !film_render_is_full(renderer); i++) {
         if (i > 0) {
             PUT(out, ", ");
         }
@@ -251,6 +287,10 @@ render_object(film_renderer *renderer, const film_value_record *record, film_tex
         renderer->cut = true;
         return;
     }
+    if ((record->flags & FILM_VALUE_NOTED) != 0) {
+        film_render_note(renderer, record);
+        return;
+    }
     switch ((film_object_form)record->form) {
     case FILM_OBJECT_SEQUENCE:
         render_sequence(renderer, record, type);
@@ -282,7 +322,7 @@ render_object(film_renderer *renderer, const film_value_record *record, film_tex
     case FILM_OBJECT_OPAQUE:
     case FILM_OBJECT_AGAIN: /* film_reader_record gives none */
     default:
-        put_object(out, type, record->serial);
+        film_render_object_name(out, type, record->serial);
         break;
     }
 }
@@ -372,6 +412,22 @@ is_around(film_renderer *renderer, uint64_t serial)
 static void
 render_cycle(film_renderer *renderer, const film_token *token);
 
+/* An object within itself. */
+static void
+render_around(film_renderer *renderer, const film_value_record *record)
+{
+    film_token token = {
+        .kind = FILM_TOKEN_CYCLE, .value = record->serial, .type = record->type};
+
+    if (record->form == FILM_OBJECT_ATTRIBUTES &&
+        (record->flags & FILM_VALUE_NOTED) != 0) {
+        PUT(renderer->out, "..."); /* as dataclasses and namespaces show it */
+        renderer->cut = true;
+        return;
+    }
+    render_cycle(renderer, &token);
+}
+
 static void
 render_record(film_renderer *renderer, uint64_t id, bool by_name)
 {
@@ -387,20 +443,25 @@ render_record(film_renderer *renderer, uint64_t id, bool by_name)
         return;
     }
     if (by_name && film_object_head_of(reader, id, &head) && head.is_plain) {
-        put_object(renderer->out, film_tables_string(&reader->tables, head.type),
-                   head.serial);
+        film_render_object_name(renderer->out,
+                                film_tables_string(&reader->tables, head.type),
+                                head.serial);
         return;
     }
     if (film_reader_record(reader, id, &record, NULL) != FILM_OK) {
         PUT(renderer->out, NOT_KEPT);
         return;
     }
-    if (renderer->renew != NULL && record.form != 0) {
+    if (renderer->renew == NULL && by_name && film_note_needs_attributes(reader, &record)) {
+        film_render_object_name(renderer->out,
+                                film_tables_string(&reader->tables, record.type),
+                                record.serial);
+        return;
+    }
+    if (renderer->renew != NULL && record.form != 0 && record.serial != 0) {
         renderer->renew(renderer->context, id, &record);
         if (is_around(renderer, record.serial)) {
-            film_token token = {
-                .kind = FILM_TOKEN_CYCLE, .value = record.serial, .type = record.type};
-            render_cycle(renderer, &token);
+            render_around(renderer, &record);
             return;
         }
     }
@@ -433,7 +494,7 @@ render_cycle(film_renderer *renderer, const film_token *token)
         PUT(renderer->out, "(...)");
     }
     else {
-        put_object(renderer->out, type, token->value);
+        film_render_object_name(renderer->out, type, token->value);
     }
 }
 

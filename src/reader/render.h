@@ -21,10 +21,20 @@ typedef struct film_renderer {
     /* Where objects are shown as they were at another time than that of their record:
      * puts what they held then in its place, borrowed until the next record is asked
      * for. NULL: they are shown as recorded. */
-    void (*renew)(void *context, uint64_t id, film_value_record *record);
+    film_record_renewer *renew;
     void *context;
     uint64_t path[FILM_RENDER_DEPTH]; /* with renew: serials of the objects around */
 } film_renderer;
+
+/* One that writes to `out` until that has `limit` bytes, and renews as the reader does
+ * by now. */
+film_renderer
+film_renderer_of(film_reader *reader, film_buffer *out, size_t limit);
+
+/* From now on the texts of values are made with what objects hold by then, where the
+ * record alone does not tell (film_note_needs_attributes). NULL: no more. */
+void
+film_reader_renew_by(film_reader *reader, film_record_renewer *renew, void *context);
 
 /* Appends the token's text; renderer->cut tells if it is not all. */
 void
@@ -41,6 +51,23 @@ film_token_text(film_reader *reader, const film_token *token, size_t limit,
 bool
 film_token_describe(film_reader *reader, const film_token *token, film_value *out,
                     film_value_record *record);
+
+/* True where the text of a record is made from what the attributes hold at the time that
+ * is asked for (a dataclass): without film_renderer.renew it is shown by its name. */
+bool
+film_note_needs_attributes(film_reader *reader, const film_value_record *record);
+
+/* True where the text shows all attributes, whatever they are. */
+bool
+film_note_shows_all(film_reader *reader, const film_value_record *record);
+
+/* The next of a note's names; false: there is none. */
+bool
+film_note_names(film_text *left, film_text *name);
+
+/* <Name #serial> */
+void
+film_render_object_name(film_buffer *out, film_text type, uint64_t serial);
 
 /* The part of a type's name behind the last dot. */
 film_text

@@ -30,6 +30,20 @@ film_tables_reset(film_tables *tables)
     memset(tables, 0, sizeof(*tables));
 }
 
+uint32_t
+film_tables_find(const film_tables *tables, film_text text)
+{
+    for (size_t id = 1; id < tables->string_count; id++) {
+        const film_text *one = &tables->strings[id];
+
+        if (one->data != NULL && one->length == text.length &&
+            memcmp(one->data, text.data, text.length) == 0) {
+            return (uint32_t)id;
+        }
+    }
+    return 0;
+}
+
 film_text
 film_tables_string(const film_tables *tables, uint32_t id)
 {

@@ -72,6 +72,10 @@ film_tables_add_meta(film_tables *tables, uint64_t number, const uint8_t *raw,
 film_text
 film_tables_string(const film_tables *tables, uint32_t id);
 
+/* The id of a string, by looking through all of them; 0: there is none. */
+uint32_t
+film_tables_find(const film_tables *tables, film_text text);
+
 /* Decodes one record as the loader of tables would, keeping nothing (for check). */
 FILM_NODISCARD film_status
 film_tables_check(const uint8_t *raw, size_t length, uint32_t count);

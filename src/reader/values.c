@@ -440,6 +440,8 @@ film_reader_record(film_reader *reader, uint64_t id, film_value_record *out,
     out->form = base.form;
     out->count = base.count;
     out->rest = base.rest;
+    out->note = base.note;
+    out->flags = (out->flags & ~FILM_VALUE_NOTED) | (base.flags & FILM_VALUE_NOTED);
     return FILM_OK;
 }
 

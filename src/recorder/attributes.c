@@ -136,9 +136,10 @@ is_plain_key(PyObject *key)
 }
 
 /* Walks the hash table as CPython does. 1: found, 0: not there, -1: not known, because
- * a key of the same hash has its own __eq__. */
+ * a key of the same hash has its own __eq__. by_identity: no key is compared. */
 static int
-find_key(PyObject *dict, PyObject *key, Py_hash_t hash, film_dict_place *place)
+find_key(PyObject *dict, PyObject *key, Py_hash_t hash, bool by_identity,
+         film_dict_place *place)
 {
     const PyDictKeysObject *keys = ((PyDictObject *)dict)->ma_keys;
     size_t mask = ((size_t)1 << keys->dk_log2_size) - 1;
@@ -160,7 +161,7 @@ find_key(PyObject *dict, PyObject *key, Py_hash_t hash, film_dict_place *place)
             if (place->key == key) {
                 return place->value != NULL;
             }
-            if (other == hash) {
+            if (other == hash && !by_identity) {
                 if (!is_plain_key(place->key)) {
                     return -1;
                 }
@@ -190,13 +191,19 @@ film_dict_item(PyObject *dict, PyObject *key, film_dict_place *place)
         found = 0; /* strings only: nothing else equals one */
     }
     else {
-        found = find_key(dict, key, hash, place);
+        found = find_key(dict, key, hash, false, place);
     }
     film_compat_restore_error(&saved);
     if (found == 0) {
         *place = (film_dict_place){.key = key, .position = -1};
     }
     return found >= 0;
+}
+
+bool
+film_dict_same_key(PyObject *dict, PyObject *key, Py_hash_t hash, film_dict_place *place)
+{
+    return find_key(dict, key, hash, true, place) == 1;
 }
 
 /* --- positions -------------------------------------------------------------------- */

@@ -47,6 +47,11 @@ typedef struct film_dict_place {
 bool
 film_dict_item(PyObject *dict, PyObject *key, film_dict_place *place);
 
+/* The same for the very key, whose hash is known; false: the dict does not have it. */
+bool
+film_dict_same_key(PyObject *dict, PyObject *key, Py_hash_t hash,
+                   film_dict_place *place);
+
 /* What `object.name(...)` calls, where that is found in its type: NULL also when the
  * object has an attribute of that name itself or a way of its own to look it up. */
 PyObject *

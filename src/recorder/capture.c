@@ -79,6 +79,9 @@ film_capture_owner(film_context *context, PyObject *owner, const film_holder *ho
     if (film_is_scalar(owner)) {
         return film_scalar_token(owner, to);
     }
+    if (film_type_of(Py_TYPE(owner))->said) {
+        return film_snapshot_token(context, owner, holder, the_limits.depth, to);
+    }
     object = film_objects_see(context, owner, holder, &known);
     if (object != NULL && !known && !object->sure && holder->kind == FILM_HOLDER_NONE) {
         film_place_adopt(context, object, owner);

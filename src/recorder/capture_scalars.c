@@ -123,20 +123,26 @@ write_bytes(uint32_t type, const void *bytes, size_t head, bool whole, uint64_t 
     return film_keep_value(type, flags, body->data, body->length);
 }
 
-static uint64_t
-known_id(uint64_t hash)
+uint64_t
+film_known_record(uint64_t hash)
 {
     const known_text *text = &scalars.texts[hash % KNOWN_TEXTS];
 
     return text->hash == hash && film_record_is_kept(text->id) ? text->id : 0;
 }
 
-static uint8_t *
-put_new(uint64_t hash, uint64_t id, uint8_t *to)
+void
+film_know_record(uint64_t hash, uint64_t id)
 {
     if (id != 0) {
         scalars.texts[hash % KNOWN_TEXTS] = (known_text){.hash = hash, .id = id};
     }
+}
+
+static uint8_t *
+put_new(uint64_t hash, uint64_t id, uint8_t *to)
+{
+    film_know_record(hash, id);
     return put_record(id, to);
 }
 
@@ -163,7 +169,7 @@ long_str_token(PyObject *value, uint8_t *to)
     bool ascii = PyUnicode_IS_COMPACT_ASCII(value), cut = false;
     uint64_t hash = hash_record(text, length * (size_t)PyUnicode_KIND(value),
                                 (uint64_t)PyUnicode_KIND(value) << 1 | ascii);
-    uint64_t id = known_id(hash);
+    uint64_t id = film_known_record(hash);
 
     if (id != 0 && film_the_secret_count == 0) {
         return put_record(id, to);
@@ -207,16 +213,15 @@ str_token(PyObject *value, uint8_t *to)
     return long_str_token(value, to);
 }
 
+/* Bytes, or UTF-8 that is cut at a character. */
 static uint8_t *
-bytes_token(PyObject *value, uint8_t *to)
+raw_token(uint32_t type, const char *bytes, size_t length, uint64_t salt, uint8_t *to)
 {
-    size_t length = (size_t)PyBytes_GET_SIZE(value);
-    const char *bytes = PyBytes_AS_STRING(value);
     size_t used = length < scalars.text_bytes ? length : scalars.text_bytes;
     size_t window =
         length < used + FILM_SECRET_BYTES ? length : used + FILM_SECRET_BYTES;
-    uint64_t hash = hash_record(bytes, length, 0x100);
-    uint64_t id = known_id(hash);
+    uint64_t hash = hash_record(bytes, length, salt);
+    uint64_t id = film_known_record(hash);
 
     if (film_the_secret_count > 0 && film_secret_is_in(bytes, window)) {
         return put_redacted(to);
@@ -227,9 +232,31 @@ bytes_token(PyObject *value, uint8_t *to)
     if (film_secret_looks_so(bytes, looked_at(window))) {
         return put_redacted(to);
     }
-    return put_new(
-        hash,
-        write_bytes(scalars.bytes_name, bytes, used, used == length, length, hash), to);
+    while (type == scalars.str_name && used < length && used > 0 &&
+           ((unsigned char)bytes[used] & 0xc0) == 0x80) {
+        used--;
+    }
+    return put_new(hash, write_bytes(type, bytes, used, used == length, length, hash),
+                   to);
+}
+
+uint8_t *
+film_bytes_token(const char *bytes, size_t length, uint8_t *to)
+{
+    return raw_token(scalars.bytes_name, bytes, length, 0x100, to);
+}
+
+uint8_t *
+film_text_token(const char *text, size_t length, uint8_t *to)
+{
+    if (length <= FILM_TOKEN_TEXT && film_the_secret_count == 0) {
+        return film_token_put_text(to, text, length);
+    }
+    if (length <= FILM_TOKEN_TEXT) {
+        return film_secret_is_in(text, length) ? put_redacted(to)
+                                               : film_token_put_text(to, text, length);
+    }
+    return raw_token(scalars.str_name, text, length, 0x400, to);
 }
 
 uint8_t *
@@ -330,7 +357,7 @@ long_token(PyObject *number, uint8_t *to)
     }
     hash = hash_record(digits, count * sizeof(*digits),
                        0x200u | (film_long_is_negative(number) ? 1 : 0));
-    id = known_id(hash);
+    id = film_known_record(hash);
     if (id != 0) {
         return put_record(id, to);
     }
@@ -348,13 +375,42 @@ complex_token(PyObject *value, uint8_t *to)
     Py_complex number = ((PyComplexObject *)value)->cval;
     double parts[2] = {number.real, number.imag};
     uint64_t hash = hash_record(parts, sizeof(parts), 0x300);
-    uint64_t id = known_id(hash);
+    uint64_t id = film_known_record(hash);
 
     if (id != 0) {
         return put_record(id, to);
     }
     return put_new(
         hash, write_bytes(scalars.complex_name, parts, sizeof(parts), true, 0, 0), to);
+}
+
+uint8_t *
+film_unsigned_token(uint64_t number, uint8_t *to)
+{
+    uint8_t bytes[9] = {0};
+
+    if (number <= INT64_MAX) {
+        return film_token_put_int(to, (int64_t)number);
+    }
+    memcpy(bytes, &number, sizeof(number)); /* little-endian: see clock.h */
+    return raw_token(scalars.int_name, (const char *)bytes, sizeof(bytes), 0x500, to);
+}
+
+uint8_t *
+film_made_scalar_token(PyObject *value, uint8_t *to)
+{
+    if (PyLong_Check(value)) {
+        return long_token(value, to);
+    }
+    if (PyUnicode_Check(value)) {
+        return str_token(value, to);
+    }
+    if (PyBytes_Check(value)) {
+        return film_bytes_token(PyBytes_AS_STRING(value),
+                                (size_t)PyBytes_GET_SIZE(value), to);
+    }
+    return PyFloat_Check(value) ? film_token_put_float(to, PyFloat_AS_DOUBLE(value))
+                                : complex_token(value, to);
 }
 
 uint8_t *
@@ -372,7 +428,8 @@ film_scalar_token(PyObject *value, uint8_t *to)
         return film_token_put_float(to, PyFloat_AS_DOUBLE(value));
     }
     if (type == &PyBytes_Type) {
-        return bytes_token(value, to);
+        return film_bytes_token(PyBytes_AS_STRING(value),
+                                (size_t)PyBytes_GET_SIZE(value), to);
     }
     if (type == &PyComplex_Type) {
         return complex_token(value, to);

@@ -27,6 +27,28 @@ film_is_scalar(PyObject *value)
 uint8_t *
 film_scalar_token(PyObject *value, uint8_t *to);
 
+/* Of an instance of a class made of a scalar's: of what it is made of. */
+uint8_t *
+film_made_scalar_token(PyObject *value, uint8_t *to);
+
+/* UTF-8, bytes and a number that are no Python objects. */
+uint8_t *
+film_text_token(const char *text, size_t length, uint8_t *to);
+
+uint8_t *
+film_bytes_token(const char *bytes, size_t length, uint8_t *to);
+
+uint8_t *
+film_unsigned_token(uint64_t number, uint8_t *to);
+
+/* The record (value id + 1) that was written for what has this hash; 0: none is known, or
+ * it is not kept any more. */
+uint64_t
+film_known_record(uint64_t hash);
+
+void
+film_know_record(uint64_t hash, uint64_t id);
+
 /* The same for an argument of an exception: secrets within a message are taken out. */
 uint8_t *
 film_message_token(PyObject *value, uint8_t *to);

@@ -13,6 +13,8 @@
 #include "recorder/capture_keep.h"
 #include "recorder/compat_objects.h"
 #include "recorder/deaths.h"
+#include "recorder/families/family.h"
+#include "recorder/families/made.h"
 #include "recorder/session.h"
 #include "recorder/text.h"
 
@@ -28,6 +30,7 @@ bool
 film_types_begin(bool contents)
 {
     the_contents_are_told = contents;
+    film_families_begin();
     if (film_the_names == NULL) {
         film_the_names = calloc(FILM_NAMES, sizeof(*film_the_names));
     }
@@ -435,9 +438,9 @@ learn_type(film_type *known, PyTypeObject *type)
         .name = type->tp_name,
         .content = (uint8_t)content_of(type),
     };
-    known->dies_in_sight = film_type_dies_in_sight(type, is_deque(type));
     known->plain = is_plain(type, (film_content)known->content);
     known->own_items = known->heap && has_own_items(type);
+    known->ordered = known->content == FILM_CONTENT_DICT && film_type_is_ordered(type);
     if (known->content == FILM_CONTENT_OPAQUE && known->heap) {
         find_slots(known, type);
     }
@@ -445,8 +448,12 @@ learn_type(film_type *known, PyTypeObject *type)
         (known->slot_count > 0 || has_attributes(type))) {
         known->content = FILM_CONTENT_INSTANCE;
     }
+    film_family_learn(known, type);
+    known->dies_in_sight =
+        !known->said && film_type_dies_in_sight(type, is_deque(type));
     if (!the_contents_are_told && is_container((film_content)known->content)) {
         known->content = FILM_CONTENT_OPAQUE;
+        known->family = known->note_is_whole ? known->family : 0;
     }
 }
 

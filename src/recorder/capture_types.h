@@ -18,6 +18,7 @@ typedef enum film_content {
     FILM_CONTENT_FROZENSET,
     FILM_CONTENT_DEQUE,
     FILM_CONTENT_BYTEARRAY,
+    FILM_CONTENT_NUMBERS, /* array.array */
     FILM_CONTENT_ARRAY,
     FILM_CONTENT_TENSOR,
     FILM_CONTENT_LAST_VALUE = FILM_CONTENT_TENSOR, /* up to here: told by VALUE */
@@ -55,6 +56,14 @@ typedef struct film_type {
     bool plain;         /* a builtin container, or a class made of one that has
                            replaced none of its methods */
     bool own_items;     /* a __setitem__ or __delitem__ written in Python */
+    bool ordered;       /* OrderedDict, whose order is kept apart from the dict's */
+    bool named;         /* a tuple with `_fields` */
+    bool has_factory;   /* defaultdict */
+    bool said;          /* its objects are nothing but their content: families/family.h */
+    bool note_is_whole; /* its notes need neither items nor attributes */
+    uint8_t family;     /* which family says what its objects' notes are; 0: none */
+    uint8_t note_base;  /* film_note_base: what the notes of all its objects share */
+    uint32_t note_text, note_names; /* string ids, 0: each has its own */
     uint16_t slot_count;
     film_slot *slots; /* owned */
     const char *name; /* identity only: tp_name of one that cannot change and has no

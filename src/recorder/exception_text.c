@@ -32,31 +32,6 @@ put_text(film_line *line, const char *text)
     put(line, text, strlen(text));
 }
 
-static size_t
-encode(Py_UCS4 point, char *to)
-{
-    if (point < 0x80) {
-        to[0] = (char)point;
-        return 1;
-    }
-    if (point < 0x800) {
-        to[0] = (char)(0xc0 | point >> 6);
-        to[1] = (char)(0x80 | (point & 0x3f));
-        return 2;
-    }
-    if (point < 0x10000) {
-        to[0] = (char)(0xe0 | point >> 12);
-        to[1] = (char)(0x80 | (point >> 6 & 0x3f));
-        to[2] = (char)(0x80 | (point & 0x3f));
-        return 3;
-    }
-    to[0] = (char)(0xf0 | point >> 18);
-    to[1] = (char)(0x80 | (point >> 12 & 0x3f));
-    to[2] = (char)(0x80 | (point >> 6 & 0x3f));
-    to[3] = (char)(0x80 | (point & 0x3f));
-    return 4;
-}
-
 /* One character within quotes. */
 static void
 put_quoted(film_line *line, Py_UCS4 point, char quote, bool printable)
@@ -75,7 +50,7 @@ put_quoted(film_line *line, Py_UCS4 point, char quote, bool printable)
         length = 2;
     }
     else if (printable) {
-        length = encode(point, text);
+        length = film_text_encode(point, text);
     }
     else {
         length = (size_t)snprintf(text, sizeof(text),

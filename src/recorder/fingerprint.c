@@ -13,6 +13,9 @@
 #include "recorder/capture_arrays.h"
 #include "recorder/capture_scalars.h"
 #include "recorder/compat_objects.h"
+#include "recorder/compat_modules.h"
+#include "recorder/families/arrays.h"
+#include "recorder/families/family.h"
 #include "recorder/fingerprint_words.h"
 #include "recorder/objects.h"
 
@@ -70,12 +73,21 @@ text_cost(PyObject *scalar)
     return (length < FILM_SCALAR_HASHED ? length : FILM_SCALAR_HASHED) / BYTES_AN_ITEM;
 }
 
+/* Of an object that is nothing but its content; 0: it counts by address. */
+static uint64_t
+said_word(PyObject *item)
+{
+    const film_type *type = film_type_of(Py_TYPE(item));
+
+    return type->said ? film_family_word(type, item) : 0;
+}
+
 /* The word of an item that is no small number and no short text. */
 uint64_t
 film_other_word(film_walk *walk, PyObject *item, uint32_t levels)
 {
     const PyTypeObject *type = Py_TYPE(item);
-    uint64_t address = (uint64_t)(uintptr_t)item;
+    uint64_t address = (uint64_t)(uintptr_t)item, word;
     film_content content;
 
     if (item == Py_None || type == &PyBool_Type) {
@@ -88,11 +100,15 @@ film_other_word(film_walk *walk, PyObject *item, uint32_t levels)
         walk->left -= text_cost(item);
         return film_scalar_word(item);
     }
+    content = nested_content(type);
+    if (content == FILM_CONTENT_OPAQUE && (word = said_word(item)) != 0) {
+        walk->scalars = true;
+        return word;
+    }
     if (levels == 0) {
         walk->flat = false; /* a container, or who knows */
         return identity_word(item, type);
     }
-    content = nested_content(type);
     if (content == FILM_CONTENT_OPAQUE &&
         film_content_is_value((film_content)film_type_of(Py_TYPE(item))->content)) {
         content = (film_content)film_type_of(Py_TYPE(item))->content;
@@ -122,10 +138,28 @@ array_word(film_walk *walk, PyObject *const *items, Py_ssize_t count, uint32_t l
     return sum + (uint64_t)count * GOLDEN;
 }
 
+/* Of an OrderedDict: which key comes behind which, by the list it keeps apart. */
+static uint64_t
+chain_word(film_walk *walk, PyObject *dict, uint32_t levels)
+{
+    const film_ordered_node *node = ((const film_ordered_dict *)dict)->first;
+    Py_ssize_t left = film_dict_length(dict);
+    uint64_t sum = 0, before = 0;
+
+    for (; node != NULL && left > 0 && pay(walk); node = node->next, left--) {
+        uint64_t word = item_word(walk, node->key, levels);
+
+        sum += order_word(before, word);
+        before = word;
+    }
+    return sum;
+}
+
 static uint64_t
 dict_word(film_walk *walk, PyObject *dict, uint32_t levels)
 {
     uint64_t sum = (uint64_t)film_dict_length(dict) * GOLDEN, before = 0;
+    bool ordered = film_is_ordered(dict);
     film_pairs pairs;
 
     film_pairs_of_dict(dict, &pairs);
@@ -137,11 +171,11 @@ dict_word(film_walk *walk, PyObject *dict, uint32_t levels)
             uint64_t word = item_word(walk, key, levels);
 
             sum += placed(item_word(walk, value, levels), word);
-            sum += order_word(before, word);
+            sum += ordered ? 0 : order_word(before, word);
             before = word;
         }
     }
-    return sum;
+    return ordered ? sum + chain_word(walk, dict, levels) : sum;
 }
 
 uint64_t
@@ -216,10 +250,8 @@ deque_word(film_walk *walk, PyObject *deque, uint32_t levels)
 }
 
 static uint64_t
-bytearray_word(film_walk *walk, PyObject *object)
+bytes_word(film_walk *walk, const char *bytes, size_t length)
 {
-    const char *bytes = PyByteArray_AS_STRING(object);
-    size_t length = (size_t)Py_SIZE(object);
     uint64_t sum = (uint64_t)length * GOLDEN;
 
     for (size_t at = 0; at < length && pay(walk); at += BLOCK) {
@@ -228,6 +260,16 @@ bytearray_word(film_walk *walk, PyObject *object)
         walk->left -= BLOCK / BYTES_AN_ITEM;
     }
     return sum;
+}
+
+static uint64_t
+numbers_word(film_walk *walk, PyObject *array)
+{
+    const char *bytes;
+    size_t length;
+
+    return film_numbers_read(array, &bytes, &length) ? bytes_word(walk, bytes, length)
+                                                     : 0;
 }
 
 /* What a member of __slots__ adds. */
@@ -367,7 +409,9 @@ content_word(film_walk *walk, PyObject *object, film_content content, uint32_t l
     case FILM_CONTENT_DEQUE:
         return deque_word(walk, object, below);
     case FILM_CONTENT_BYTEARRAY:
-        return bytearray_word(walk, object);
+        return bytes_word(walk, PyByteArray_AS_STRING(object), (size_t)Py_SIZE(object));
+    case FILM_CONTENT_NUMBERS:
+        return numbers_word(walk, object);
     case FILM_CONTENT_ARRAY:
     case FILM_CONTENT_TENSOR:
         return shape_word(object, content);
@@ -393,6 +437,7 @@ film_content_length(PyObject *object, film_content content)
     case FILM_CONTENT_TUPLE:
     case FILM_CONTENT_DEQUE:
     case FILM_CONTENT_BYTEARRAY:
+    case FILM_CONTENT_NUMBERS:
         return (int64_t)Py_SIZE(object);
     case FILM_CONTENT_DICT:
         return (int64_t)film_dict_length(object);

@@ -4,6 +4,7 @@
 #include "recorder/fingerprint.h"
 
 #include "recorder/attributes.h"
+#include "recorder/compat_modules.h"
 #include "recorder/fingerprint_words.h"
 
 /* An int that is an index of a sequence of this length; -1: none. */
@@ -142,6 +143,29 @@ sequence_store(film_walk *walk, PyObject *owner, film_content content, PyObject 
                : bytearray_store(walk, owner, index, value, effect);
 }
 
+/* The keys before and behind the one at `position`, or at the end where that is
+ * negative; by the list that an OrderedDict keeps. False: not known. */
+static bool
+chain_neighbours(film_walk *walk, PyObject *dict, Py_ssize_t position, uint32_t levels,
+                 uint64_t *before, uint64_t *after)
+{
+    const film_ordered_dict *ordered = (const film_ordered_dict *)dict;
+    const film_ordered_node *node = NULL, *left = ordered->last;
+
+    *after = 0;
+    if (position >= 0) {
+        if (ordered->resize_sentinel != ordered->dict.ma_keys ||
+            position >= ordered->fast_nodes_size ||
+            (node = ordered->fast_nodes[position]) == NULL) {
+            return false;
+        }
+        left = node->before;
+        *after = node->next == NULL ? 0 : item_word(walk, node->next->key, levels);
+    }
+    *before = left == NULL ? 0 : item_word(walk, left->key, levels);
+    return true;
+}
+
 /* What it does to the order of the keys that one is put at the end or taken away. */
 static uint64_t
 order_change(film_walk *walk, const film_pairs *pairs, uint64_t key,
@@ -188,6 +212,18 @@ dict_store(film_walk *walk, PyObject *dict, PyObject *key, PyObject *value,
         film_pairs_of_dict(dict, &pairs);
         if (pairs.values != NULL) {
             return false; /* an instance's: it shares the places of its keys */
+        }
+        if (film_is_ordered(dict)) {
+            uint64_t before, after;
+
+            if (!chain_neighbours(walk, dict, place.position, levels, &before, &after)) {
+                return false;
+            }
+            effect->delta += place.position < 0
+                                 ? order_word(before, word)
+                                 : order_word(before, after) - order_word(before, word) -
+                                       order_word(word, after);
+            return true;
         }
         effect->delta += order_change(walk, &pairs, word, place.position, levels);
     }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "recorder/capture_types.h"
 #include "recorder/compat_objects.h"
 
 #define GOLDEN UINT64_C(0x9e3779b97f4a7c15)
@@ -81,7 +82,8 @@ item_word(film_walk *walk, PyObject *item, uint32_t levels)
         return 0;
     }
     type = Py_TYPE(item);
-    if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0) {
+    if ((type->tp_flags & (Py_TPFLAGS_HEAPTYPE | Py_TPFLAGS_IMMUTABLETYPE)) ==
+        Py_TPFLAGS_HEAPTYPE) {
         return identity_word(item, type); /* instances: no need to look closer */
     }
     if (type == &PyLong_Type && film_long_small(item, &number)) {
@@ -102,6 +104,13 @@ item_word(film_walk *walk, PyObject *item, uint32_t levels)
                                (size_t)PyUnicode_GET_LENGTH(item));
     }
     return film_other_word(walk, item, levels);
+}
+
+/* True for OrderedDict and classes made of it. */
+static inline bool
+film_is_ordered(PyObject *dict)
+{
+    return Py_TYPE(dict) != &PyDict_Type && film_type_of(Py_TYPE(dict))->ordered;
 }
 
 /* False when no more may be looked at. */

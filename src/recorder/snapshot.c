@@ -10,6 +10,8 @@
 #include "recorder/capture_keep.h"
 #include "recorder/capture_scalars.h"
 #include "recorder/compat_objects.h"
+#include "recorder/families/family.h"
+#include "recorder/fingerprint_words.h"
 #include "recorder/snapshot_forms.h"
 
 #define BYTES_KEPT 256u
@@ -72,7 +74,7 @@ film_snapshot_compared(film_object *object, PyObject *value, uint32_t levels,
     object->unsure = false;
     object->compared = true;
     object->dict = PyDict_Check(value);
-    object->version = object->dict          ? film_dict_version(value)
+    object->version = object->dict ? film_is_ordered(value) ? 0 : film_dict_version(value)
                       : PyType_Check(value) ? ((PyTypeObject *)value)->tp_version_tag
                                             : 0;
     object->worded = object->sure && film_fingerprint_words(value, object->words);
@@ -114,7 +116,8 @@ place_items(film_context *context, PyObject *value, film_content content,
         item = content == FILM_CONTENT_DICT   ? film_pairs_get(&pairs, index, &key)
                : content == FILM_CONTENT_LIST ? ((PyListObject *)value)->ob_item[index]
                                               : PyTuple_GET_ITEM(value, index);
-        if (item != NULL && !film_is_scalar(item)) {
+        if (item != NULL && !film_is_scalar(item) &&
+            !film_type_of(Py_TYPE(item))->said) {
             holder.position = index + 1;
             (void)film_objects_see(context, item, &holder, &known);
         }
@@ -126,9 +129,12 @@ place_items(film_context *context, PyObject *value, film_content content,
 }
 
 static uint32_t
-record_flags(PyObject *value, bool cut)
+record_flags(const film_unfinished *made)
 {
-    return FILM_VALUE_OBJECT | (cut ? FILM_VALUE_CUT : 0) |
+    const PyObject *value = made->object;
+
+    return FILM_VALUE_OBJECT | (made->cut ? FILM_VALUE_CUT : 0) |
+           (made->noted ? FILM_VALUE_NOTED : 0) |
            (Py_TYPE(value)->tp_dictoffset == 0 ? FILM_VALUE_SLOTS : 0) |
            (Py_TYPE(value)->tp_call != NULL ? FILM_VALUE_CALLABLE : 0);
 }
@@ -187,7 +193,7 @@ keep_record(const film_object *object)
 
 /* Puts a list that only grew beyond what its record shows; false: that is not kept. */
 static bool
-put_again(const film_object *object, int64_t length)
+put_again(const film_object *object, film_unfinished *making, int64_t length)
 {
     uint32_t at = object->serial % KEPT_LISTS;
     uint8_t token[FILM_TOKEN_MAX], *end;
@@ -199,6 +205,7 @@ put_again(const film_object *object, int64_t length)
     film_buffer_put_byte(&film_the_snapshot.body, FILM_OBJECT_AGAIN);
     film_buffer_put_varint(&film_the_snapshot.body, (uint64_t)length + 1);
     film_buffer_put_varint(&film_the_snapshot.body, 1);
+    making->noted = film_family_note(making);
     film_buffer_append(&film_the_snapshot.body, token, (size_t)(end - token));
     return true;
 }
@@ -228,7 +235,7 @@ film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
     }
     placed = object->placed;
     film_buffer_put_varint(&film_the_snapshot.body, object->serial);
-    if (fingerprint->grown && put_again(object, fingerprint->length)) {
+    if (fingerprint->grown && put_again(object, &making, fingerprint->length)) {
         making.cut = again = true;
     }
     else {
@@ -249,7 +256,7 @@ film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
     object->stale = false;
     object->pieces = 0;
     object->told_in = film_told_period() & 15u;
-    finish_record(object, type_name, record_flags(value, making.cut), start,
+    finish_record(object, type_name, record_flags(&making), start,
                   !film_content_is_value(content));
     if (content == FILM_CONTENT_LIST && making.cut && !again &&
         film_the_looks_left > 0) {
@@ -309,6 +316,55 @@ tell_content(film_context *context, film_object *object, PyObject *value,
     return film_snapshot_write(context, value, levels, &fingerprint);
 }
 
+/* The token of an object that has no serial: of a record that any equal one may have
+ * written. NULL: it is not read that way, and has a serial. */
+static uint8_t *
+said_token(film_context *context, PyObject *value, uint32_t levels, uint8_t *to)
+{
+    film_unfinished making = {
+        .context = context, .object = value, .levels = levels == 0 ? 0 : levels - 1};
+    const film_type *type = film_type_of(Py_TYPE(value));
+    uint32_t type_name = type->name_id;
+    film_content content = (film_content)type->content;
+    size_t start = film_the_snapshot.body.length, length;
+    uint64_t word = film_family_word(type, value), id;
+    const uint8_t *body;
+
+    if (word != 0) {
+        word = film_digest_mix(word, (uint64_t)type_name + 1);
+        id = film_known_record(word);
+        if (FILM_LIKELY(id != 0)) {
+            return film_token_put_value(to, FILM_TOKEN_VALUE, id - 1);
+        }
+    }
+    film_the_looks_left -= FILM_WRITTEN_RECORD;
+    film_buffer_put_varint(&film_the_snapshot.body, 0);
+    film_snapshot_put(&making, content);
+    if (film_the_snapshot.body.failed || !making.noted) {
+        film_the_snapshot.body.length = start;
+        return NULL;
+    }
+    body = film_the_snapshot.body.data + start;
+    length = film_the_snapshot.body.length - start;
+    if (word == 0) {
+        word = film_digest_mix(film_hash(body, length), (uint64_t)type_name + 1);
+        id = film_known_record(word);
+    }
+    else {
+        id = 0;
+    }
+    if (id == 0) {
+        id = film_keep_value(type_name, record_flags(&making), body, length);
+        film_know_record(word, id);
+    }
+    film_the_snapshot.body.length = start;
+    if (id == 0) {
+        *to++ = FILM_TOKEN_UNBOUND;
+        return to;
+    }
+    return film_token_put_value(to, FILM_TOKEN_VALUE, id - 1);
+}
+
 bool
 film_snapshot_is_missing(const film_object *object)
 {
@@ -320,10 +376,21 @@ uint8_t *
 film_snapshot_token(film_context *context, PyObject *value, const film_holder *holder,
                     uint32_t levels, uint8_t *to)
 {
-    film_content content = (film_content)film_type_of(Py_TYPE(value))->content;
+    const film_type *type = film_type_of(Py_TYPE(value));
+    film_content content = (film_content)type->content;
     film_object *object;
     bool known, tells_content = film_content_is_value(content);
 
+    if (type->said) {
+        uint8_t *end = said_token(context, value, levels, to);
+
+        if (end != NULL) {
+            if (holder->kind != FILM_HOLDER_ITEM) {
+                film_capture_vacate(holder);
+            }
+            return end;
+        }
+    }
     object = film_objects_see(context, value, holder, &known);
     if (object == NULL) {
         *to++ = FILM_TOKEN_UNBOUND;

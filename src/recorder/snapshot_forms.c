@@ -9,7 +9,11 @@
 #include "recorder/capture_keep.h"
 #include "recorder/capture_quick.h"
 #include "recorder/capture_scalars.h"
+#include "recorder/compat_modules.h"
 #include "recorder/compat_objects.h"
+#include "recorder/families/arrays.h"
+#include "recorder/families/family.h"
+#include "recorder/families/records.h"
 #include "recorder/fingerprint.h"
 #include "recorder/secrets.h"
 #include "recorder/snapshot.h"
@@ -78,6 +82,19 @@ put_secret(film_unfinished *making, PyObject *value, PyObject *name,
     put_held(making, value, holder);
 }
 
+void
+film_snapshot_put_held(film_unfinished *making, PyObject *value)
+{
+    film_holder holder = {.kind = FILM_HOLDER_NONE};
+
+    if (making->hidden && value != NULL) {
+        put_secret(making, value, NULL, &holder);
+    }
+    else {
+        put_held(making, value, &holder);
+    }
+}
+
 static film_holder
 holder_of_item(const film_unfinished *making, Py_ssize_t position)
 {
@@ -130,13 +147,14 @@ bounded(film_unfinished *making, int64_t length)
     return (uint32_t)(making->cut ? most : length);
 }
 
-/* What precedes the items: form, length, count. */
+/* What precedes the items: form, length, count, note. */
 static void
-put_head(film_object_form form, int64_t length, uint32_t count)
+put_head(film_unfinished *making, film_object_form form, int64_t length, uint32_t count)
 {
     film_buffer_put_byte(&film_the_snapshot.body, (uint8_t)form);
     film_buffer_put_varint(&film_the_snapshot.body, (uint64_t)(length + 1));
     film_buffer_put_varint(&film_the_snapshot.body, count);
+    making->noted = film_family_note(making);
 }
 
 static void
@@ -144,10 +162,58 @@ put_array(film_unfinished *making, PyObject *const *items, Py_ssize_t length)
 {
     uint32_t count = bounded(making, length);
 
-    put_head(FILM_OBJECT_SEQUENCE, length, count);
+    put_head(making, FILM_OBJECT_SEQUENCE, length, count);
     for (uint32_t index = 0; index < count; index++) {
         put_item(making, items[index], index);
     }
+}
+
+/* Of a namedtuple: what a field with a secret's name holds may be one. */
+static void
+put_tuple(film_unfinished *making, PyObject *tuple)
+{
+    PyObject *fields = film_type_of(Py_TYPE(tuple))->named
+                           ? film_record_fields(Py_TYPE(tuple))
+                           : NULL;
+    uint32_t count;
+
+    if (fields == NULL) {
+        put_array(making, ((PyTupleObject *)tuple)->ob_item, Py_SIZE(tuple));
+        return;
+    }
+    count = bounded(making, Py_SIZE(tuple));
+    put_head(making, FILM_OBJECT_SEQUENCE, Py_SIZE(tuple), count);
+    for (uint32_t index = 0; index < count; index++) {
+        PyObject *name =
+            index < PyTuple_GET_SIZE(fields) ? PyTuple_GET_ITEM(fields, index) : NULL;
+        PyObject *value = PyTuple_GET_ITEM(tuple, index);
+
+        if (name != NULL && film_name_is_secret(name)) {
+            film_holder holder = holder_of_item(making, index);
+
+            put_secret(making, value, name, &holder);
+        }
+        else {
+            put_item(making, value, index);
+        }
+    }
+}
+
+static void
+put_numbers(film_unfinished *making, PyObject *array)
+{
+    const char *bytes;
+    size_t length;
+    uint32_t count;
+
+    if (!film_numbers_read(array, &bytes, &length)) {
+        put_head(making, FILM_OBJECT_OPAQUE, -1, 0);
+        return;
+    }
+    count = bounded(making, Py_SIZE(array));
+    put_head(making, FILM_OBJECT_SEQUENCE, Py_SIZE(array), count);
+    film_numbers_put(array, count);
+    film_the_looks_left -= count;
 }
 
 static void
@@ -156,7 +222,7 @@ put_set(film_unfinished *making, PyObject *set)
     int64_t length = film_content_length(set, FILM_CONTENT_SET);
     uint32_t count = bounded(making, length);
 
-    put_head(FILM_OBJECT_SEQUENCE, length, count);
+    put_head(making, FILM_OBJECT_SEQUENCE, length, count);
     for (Py_ssize_t index = 0; count > 0 && index < film_set_positions(set); index++) {
         PyObject *member = film_set_get(set, index);
 
@@ -173,10 +239,43 @@ put_deque(film_unfinished *making, PyObject *deque)
     film_deque_cursor cursor = film_deque_begin(deque);
     uint32_t count = bounded(making, Py_SIZE(deque));
 
-    put_head(FILM_OBJECT_SEQUENCE, Py_SIZE(deque), count);
+    put_head(making, FILM_OBJECT_SEQUENCE, Py_SIZE(deque), count);
     for (uint32_t index = 0; index < count; index++) {
         put_item(making, film_deque_next(&cursor), index);
     }
+}
+
+static void
+put_pair(film_unfinished *making, PyObject *key, PyObject *value, Py_ssize_t position)
+{
+    put_key(making, key, FILM_HINT_KEY + position);
+    if (film_name_is_secret(key)) {
+        film_holder holder = holder_of_item(making, position);
+
+        put_secret(making, value, key, &holder);
+    }
+    else {
+        put_item(making, value, position);
+    }
+}
+
+/* The pairs in the order that an OrderedDict keeps; returns how many could be found. */
+static uint32_t
+put_ordered(film_unfinished *making, PyObject *dict, uint32_t count)
+{
+    const film_ordered_node *node = ((const film_ordered_dict *)dict)->first;
+    uint32_t done = 0;
+
+    for (; done < count && node != NULL; node = node->next) {
+        film_dict_place place;
+
+        if (!film_dict_same_key(dict, node->key, node->hash, &place)) {
+            break;
+        }
+        put_pair(making, place.key, place.value, place.position);
+        done++;
+    }
+    return done;
 }
 
 static void
@@ -184,26 +283,22 @@ put_dict(film_unfinished *making, PyObject *dict)
 {
     int64_t length = film_dict_length(dict);
     uint32_t count = bounded(making, length);
-    film_pairs pairs;
+    film_pairs pairs = {0};
 
-    film_pairs_of_dict(dict, &pairs);
-    put_head(FILM_OBJECT_MAPPING, length, count);
+    put_head(making, FILM_OBJECT_MAPPING, length, count);
+    if (film_type_of(Py_TYPE(dict))->ordered) {
+        count -= put_ordered(making, dict, count);
+    }
+    else {
+        film_pairs_of_dict(dict, &pairs);
+    }
     for (Py_ssize_t index = 0; count > 0 && index < pairs.count; index++) {
         PyObject *key, *value = film_pairs_get(&pairs, index, &key);
 
-        if (value == NULL) {
-            continue;
+        if (value != NULL) {
+            put_pair(making, key, value, index);
+            count--;
         }
-        put_key(making, key, FILM_HINT_KEY + index);
-        if (film_name_is_secret(key)) {
-            film_holder holder = holder_of_item(making, index);
-
-            put_secret(making, value, key, &holder);
-        }
-        else {
-            put_item(making, value, index);
-        }
-        count--;
     }
     for (; count > 0; count--) { /* a dict that lies about its length */
         static const uint8_t pair[2] = {FILM_TOKEN_UNBOUND, FILM_TOKEN_UNBOUND};
@@ -222,21 +317,21 @@ put_bytearray(film_unfinished *making, PyObject *object)
         count = 0;
     }
     making->cut = count < length;
-    put_head(FILM_OBJECT_BYTES, (int64_t)length, (uint32_t)count);
+    put_head(making, FILM_OBJECT_BYTES, (int64_t)length, (uint32_t)count);
     film_buffer_append(&film_the_snapshot.body, PyByteArray_AS_STRING(object), count);
 }
 
 static void
-put_array_shape(PyObject *object, film_content content)
+put_array_shape(film_unfinished *making, PyObject *object, film_content content)
 {
     film_array array;
 
     if (!(content == FILM_CONTENT_ARRAY ? film_array_read(object, &array)
                                         : film_tensor_read(object, &array))) {
-        put_head(FILM_OBJECT_OPAQUE, -1, 0);
+        put_head(making, FILM_OBJECT_OPAQUE, -1, 0);
         return;
     }
-    put_head(FILM_OBJECT_ARRAY, array.dimensions == 0 ? -1 : array.shape[0],
+    put_head(making, FILM_OBJECT_ARRAY, array.dimensions == 0 ? -1 : array.shape[0],
              (uint32_t)array.dimensions);
     for (int index = 0; index < array.dimensions; index++) {
         film_buffer_put_varint(&film_the_snapshot.body, (uint64_t)array.shape[index]);
@@ -301,7 +396,7 @@ put_instance(film_unfinished *making, PyObject *object)
         pairs.count = 0;
     }
     count = bounded(making, count_attributes(object, type, &pairs));
-    put_head(FILM_OBJECT_ATTRIBUTES, -1, count);
+    put_head(making, FILM_OBJECT_ATTRIBUTES, -1, count);
     /* Copied: what is within may push the type out of the cache. */
     if (slot_count > 0) {
         memcpy(slots, type->slots, slot_count * sizeof(*slots));
@@ -335,7 +430,7 @@ put_exception(film_unfinished *making, PyObject *object)
         args != NULL && PyTuple_CheckExact(args) ? PyTuple_GET_SIZE(args) : 0;
     uint32_t count = bounded(making, length);
 
-    put_head(FILM_OBJECT_EXCEPTION, -1, count);
+    put_head(making, FILM_OBJECT_EXCEPTION, -1, count);
     for (uint32_t index = 0; index < count; index++) {
         PyObject *value = PyTuple_GET_ITEM(args, index);
         uint8_t token[FILM_TOKEN_MAX];
@@ -415,7 +510,7 @@ film_snapshot_put(film_unfinished *making, film_content content)
         put_array(making, ((PyListObject *)object)->ob_item, Py_SIZE(object));
         break;
     case FILM_CONTENT_TUPLE:
-        put_array(making, ((PyTupleObject *)object)->ob_item, Py_SIZE(object));
+        put_tuple(making, object);
         break;
     case FILM_CONTENT_DICT:
         put_dict(making, object);
@@ -430,9 +525,12 @@ film_snapshot_put(film_unfinished *making, film_content content)
     case FILM_CONTENT_BYTEARRAY:
         put_bytearray(making, object);
         break;
+    case FILM_CONTENT_NUMBERS:
+        put_numbers(making, object);
+        break;
     case FILM_CONTENT_ARRAY:
     case FILM_CONTENT_TENSOR:
-        put_array_shape(object, content);
+        put_array_shape(making, object, content);
         break;
     case FILM_CONTENT_INSTANCE:
         put_instance(making, object);
@@ -445,12 +543,12 @@ film_snapshot_put(film_unfinished *making, film_content content)
     case FILM_CONTENT_BUILTIN:
     case FILM_CONTENT_CLASS:
     case FILM_CONTENT_MODULE:
-        put_head(FILM_OBJECT_NAMED, -1, 1);
+        put_head(making, FILM_OBJECT_NAMED, -1, 1);
         film_buffer_put_varint(&film_the_snapshot.body,
                                qualified_name(object, content));
         break;
     case FILM_CONTENT_OPAQUE:
-        put_head(FILM_OBJECT_OPAQUE, -1, 0);
+        put_head(making, FILM_OBJECT_OPAQUE, -1, 0);
         break;
     }
 }

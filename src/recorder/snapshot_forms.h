@@ -26,9 +26,14 @@ typedef struct film_unfinished {
     uint32_t levels; /* below it */
     bool hidden;     /* its texts are secrets */
     bool cut;        /* set when not all of it was told */
+    bool noted;      /* set when it has a note */
 } film_unfinished;
 
-/* Appends form, length, count and content. */
+/* Appends the token of what the object holds, where no place proves that it does. */
+void
+film_snapshot_put_held(film_unfinished *making, PyObject *value);
+
+/* Appends form, length, count, note and content. */
 void
 film_snapshot_put(film_unfinished *making, film_content content);
 

@@ -49,6 +49,12 @@ encode_code_point(Py_UCS4 point, char *to, surrogates how)
     return 4;
 }
 
+size_t
+film_text_encode(Py_UCS4 point, char *to)
+{
+    return encode_code_point(point, to, SURROGATES_KEPT);
+}
+
 static size_t
 copy_text(PyObject *source, char *to, size_t capacity, surrogates how, bool *cut)
 {

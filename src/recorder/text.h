@@ -16,6 +16,11 @@
 size_t
 film_text_copy(PyObject *source, char *to, size_t capacity, bool *cut);
 
+/* The bytes of one code point, at most 4, a surrogate's as if it were a character.
+ * Returns how many. */
+size_t
+film_text_encode(Py_UCS4 point, char *to);
+
 /* The whole string, owned by the caller (free()); NULL when memory is out. */
 char *
 film_text_new(PyObject *source, bool raw_bytes);

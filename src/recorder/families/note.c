@@ -1,0 +1,191 @@
+/* note.c: see note.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/families/note.h"
+
+#include <string.h>
+
+#include "recorder/attributes.h"
+#include "recorder/capture_keep.h"
+#include "recorder/capture_scalars.h"
+#include "recorder/compat_objects.h"
+#include "recorder/families/family.h"
+#include "recorder/secrets.h"
+#include "recorder/text.h"
+
+/* --- tokens ------------------------------------------------------------------------- */
+
+void
+film_note_begin(uint32_t text, uint32_t names, uint8_t base, uint32_t count)
+{
+    film_buffer *body = &film_the_snapshot.body;
+
+    film_buffer_put_varint(body, text);
+    film_buffer_put_varint(body, names);
+    film_buffer_put_byte(body, base);
+    film_buffer_put_varint(body, count);
+}
+
+static void
+put_token(const uint8_t *token, const uint8_t *end)
+{
+    film_buffer_append(&film_the_snapshot.body, token, (size_t)(end - token));
+}
+
+void
+film_note_value(film_unfinished *making, PyObject *value)
+{
+    film_snapshot_put_held(making, value);
+}
+
+void
+film_note_scalar(film_unfinished *making, PyObject *value)
+{
+    uint8_t token[FILM_TOKEN_MAX] = {FILM_TOKEN_REDACTED}, *end = token + 1;
+
+    if (!making->hidden || !film_secret_is_value(value, NULL)) {
+        end = film_made_scalar_token(value, token);
+    }
+    put_token(token, end);
+}
+
+void
+film_note_int(int64_t number)
+{
+    uint8_t token[FILM_TOKEN_MAX];
+
+    put_token(token, film_token_put_int(token, number));
+}
+
+void
+film_note_float(double number)
+{
+    uint8_t token[FILM_TOKEN_MAX];
+
+    put_token(token, film_token_put_float(token, number));
+}
+
+void
+film_note_none(void)
+{
+    film_buffer_put_byte(&film_the_snapshot.body, FILM_TOKEN_NONE);
+}
+
+void
+film_note_text(film_unfinished *making, const char *text, size_t length)
+{
+    uint8_t token[FILM_TOKEN_MAX] = {FILM_TOKEN_REDACTED}, *end = token + 1;
+
+    if (!making->hidden) {
+        end = film_text_token(text, length, token);
+    }
+    put_token(token, end);
+}
+
+void
+film_note_bytes(film_unfinished *making, const char *bytes, size_t length)
+{
+    uint8_t token[FILM_TOKEN_MAX] = {FILM_TOKEN_REDACTED}, *end = token + 1;
+
+    if (!making->hidden) {
+        end = film_bytes_token(bytes, length, token);
+    }
+    put_token(token, end);
+}
+
+/* Of a class the record, which has its name. */
+void
+film_note_owner(film_unfinished *making, PyObject *owner)
+{
+    film_unfinished as_reference = *making;
+
+    as_reference.levels = PyType_Check(owner) ? 1 : 0;
+    film_snapshot_put_held(&as_reference, owner);
+}
+
+/* --- texts -------------------------------------------------------------------------- */
+
+static void
+put_bytes(film_template *made, const char *text, size_t length, bool is_name)
+{
+    size_t room = sizeof(made->text) - made->length;
+
+    length = length < room ? length : room;
+    while (length > 0 && length == room && ((unsigned char)text[length] & 0xc0) == 0x80) {
+        length--; /* not within a character */
+    }
+    for (size_t index = 0; index < length; index++) {
+        char byte = text[index];
+
+        made->text[made->length++] =
+            is_name && (unsigned char)byte < 0x20 ? '?' : byte;
+    }
+}
+
+void
+film_template_put(film_template *made, const char *text)
+{
+    put_bytes(made, text, strlen(text), false);
+}
+
+void
+film_template_put_name(film_template *made, const char *name)
+{
+    put_bytes(made, name, strlen(name), true);
+}
+
+void
+film_template_put_str(film_template *made, PyObject *name)
+{
+    char text[201];
+
+    if (name != NULL && PyUnicode_CheckExact(name)) {
+        size_t length = film_text_copy(name, text, sizeof(text) - 1, NULL);
+
+        put_bytes(made, text, length, true);
+    }
+}
+
+void
+film_template_put_short(film_template *made, const PyTypeObject *type)
+{
+    const char *dot = strrchr(type->tp_name, '.');
+
+    film_template_put_name(made, dot == NULL || dot[1] == '\0' ? type->tp_name : dot + 1);
+}
+
+void
+film_template_put_class(film_template *made, PyTypeObject *type)
+{
+    PyObject *module;
+
+    film_template_put(made, "<class '");
+    if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0) {
+        module = film_dict_find(film_type_dict(type), "__module__");
+        if (module != NULL && PyUnicode_CheckExact(module) &&
+            PyUnicode_CompareWithASCIIString(module, "builtins") != 0) {
+            film_template_put_str(made, module);
+            film_template_put(made, ".");
+        }
+        film_template_put_str(made, ((PyHeapTypeObject *)type)->ht_qualname);
+    }
+    else {
+        film_template_put_name(made, type->tp_name);
+    }
+    film_template_put(made, "'>");
+}
+
+uint32_t
+film_template_keep(const film_template *made)
+{
+    return film_keep_string(made->text, made->length);
+}
+
+uint32_t
+film_phrase_id(film_phrase *phrase)
+{
+    if (phrase->era != film_the_family_era) {
+        phrase->id = film_keep_string(phrase->text, strlen(phrase->text));
+        phrase->era = film_the_family_era;
+    }
+    return phrase->id;
+}
