@@ -58,7 +58,7 @@ film_object_head_read(film_reader *reader, uint64_t id)
     }
     known->id = id + 1;
     known->serial = record.serial;
-    known->is_object = record.form != 0;
+    known->is_object = record.form != 0 && record.serial != 0;
     known->is_fixed = is_fixed(reader, &record);
     known->type = record.type;
     known->is_plain = ((record.flags & FILM_VALUE_NOTED) == 0 ||
@@ -126,7 +126,7 @@ film_token_describe(film_reader *reader, const film_token *token, film_value *ou
              film_reader_record(reader, token->value, record, NULL) == FILM_OK) {
         out->type = film_tables_string(&reader->tables, record->type);
         out->object = record->serial;
-        out->is_object = record->form != 0;
+        out->is_object = record->form != 0 && record->serial != 0;
         out->length = record->length;
         out->cut = (record->flags & FILM_VALUE_CUT) != 0;
         out->redacted = (record->flags & FILM_VALUE_REDACTED) != 0;

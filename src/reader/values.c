@@ -488,7 +488,7 @@ film_reader_value(film_reader *reader, uint64_t id, film_value *out, film_error 
     out->type = film_tables_string(&reader->tables, record.type);
     out->length = record.length;
     out->object = record.serial;
-    out->is_object = record.form != 0;
+    out->is_object = record.form != 0 && record.serial != 0;
     out->cut = (record.flags & FILM_VALUE_CUT) != 0;
     out->redacted = (record.flags & FILM_VALUE_REDACTED) != 0;
     return FILM_OK;

@@ -16,7 +16,7 @@ values: dict[int, tuple[int, int, bytes]] = {}
 
 UNBOUND = "UNBOUND"
 REDACTED = "REDACTED"
-CUT, TAKEN_OUT, OBJECT, MEASURED = 1, 2, 4, 8
+CUT, TAKEN_OUT, OBJECT, MEASURED, NOTED = 1, 2, 4, 8, 64
 
 
 def begin(text=256, items=32, depth=3, path="out.film"):
@@ -69,11 +69,12 @@ class Bytes:
 
 
 class Ref:
-    """An object: its type, serial, form, length, content (decoded), cut."""
+    """An object: its type, serial, form, length, content (decoded), cut, note."""
 
-    def __init__(self, type, serial, form, length, content, cut):
+    def __init__(self, type, serial, form, length, content, cut, note=None):
         self.type, self.serial, self.form = type, serial, form
         self.length, self.content, self.cut = length, content, cut
+        self.note = note
 
     def __repr__(self):
         return (
@@ -125,6 +126,13 @@ def token(source):
     return Ref(strings[source.varint()], serial, 0, None, ..., False)
 
 
+def noted(source):
+    """The text with its holes, the names of its tokens, base and tokens."""
+    text, names = strings[source.varint()], strings[source.varint()]
+    base, count = source.byte(), source.varint()
+    return (text, names, base, [token(source) for _ in range(count)])
+
+
 def record(number):
     type, flags, body = values[number]
     type = strings[type]
@@ -142,6 +150,7 @@ def record(number):
         }[type]()
     serial, form = source.varint(), source.byte()
     length, count = source.varint() - 1, source.varint()
+    note = noted(source) if flags & NOTED else None
     if form == 1 or form == 7:
         content = [token(source) for _ in range(count)]
     elif form == 2:
@@ -166,9 +175,8 @@ def record(number):
         assert again.serial == serial
         form, content = again.form, again.content
     assert source.at == len(body), "record too long"
-    return Ref(
-        type, serial, form, None if length < 0 else length, content, bool(flags & CUT)
-    )
+    length = None if length < 0 else length
+    return Ref(type, serial, form, length, content, bool(flags & CUT), note)
 
 
 def decode(data):

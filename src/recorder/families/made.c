@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/families/made.h"
 
-#include <stdio.h>
-
 #include "format/value_record.h"
 #include "recorder/capture_keep.h"
 #include "recorder/compat_modules.h"
@@ -165,31 +163,9 @@ learn(film_type *known, PyTypeObject *type)
         }
         say_with_name(known, type, FILM_BASE_SET);
         return true;
-    case FILM_CONTENT_DEQUE:
-        known->note_base = FILM_BASE_LIST;
-        return true;
     default:
         return false;
     }
-}
-
-/* deque([1, 2], maxlen=3) */
-static bool
-note_deque(film_unfinished *making, uint8_t base)
-{
-    Py_ssize_t most = ((const film_deque *)making->object)->max_length;
-    film_template made = {0};
-    char number[32];
-
-    film_template_put_short(&made, Py_TYPE(making->object));
-    film_template_put(&made, "(" HOLE_ITEMS);
-    if (most >= 0) {
-        snprintf(number, sizeof(number), ", maxlen=%zd", most);
-        film_template_put(&made, number);
-    }
-    film_template_put(&made, ")");
-    film_note_begin(film_template_keep(&made), 0, base, 0);
-    return true;
 }
 
 /* defaultdict(<class 'int'>, {1: 2}) */
@@ -220,9 +196,6 @@ note(film_unfinished *making)
 {
     const film_type *type = film_type_of(Py_TYPE(making->object));
 
-    if (type->content == FILM_CONTENT_DEQUE) {
-        return note_deque(making, type->note_base);
-    }
     if (type->has_factory) {
         return note_default(making, type->note_base);
     }
