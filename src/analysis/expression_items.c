@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "analysis/expression_value.h"
+#include "analysis/timeline_state.h"
+#include "reader/note_parts.h"
+#include "reader/render.h"
 
 bool
 film_eval_name(film_eval *eval, const char *name, film_expr_value *out)
@@ -30,12 +33,41 @@ film_eval_name(film_eval *eval, const char *name, film_expr_value *out)
     return film_eval_unknown(eval, "'%s' has no recorded value here", name);
 }
 
+/* What a value's note says of the name; the attribute or item that it means is looked up
+ * in the content. */
+static film_part
+part_called(film_eval *eval, const film_expr_value *of, const char *name)
+{
+    film_text wanted = {name, strlen(name)};
+    film_token token = film_datum_token(&of->datum);
+    film_value_record record;
+
+    if (of->datum.length == 0 ||
+        (token.kind != FILM_TOKEN_VALUE && token.kind != FILM_TOKEN_OBJECT) ||
+        film_reader_record(film_timeline_reader(eval->timeline), token.value, &record,
+                           NULL) != FILM_OK) {
+        return (film_part){.kind = FILM_PART_NONE};
+    }
+    return film_note_part(film_timeline_reader(eval->timeline), &record, wanted);
+}
+
 bool
 film_eval_attribute(film_eval *eval, film_expr_value *of, const char *name,
                     film_expr_value *out)
 {
+    film_part part = part_called(eval, of, name);
     film_content content;
 
+    if (part.kind == FILM_PART_TOKEN) {
+        size_t length = film_input_left(&part.token);
+        film_datum held = {.length = 0};
+
+        if (length <= sizeof(held.bytes)) {
+            memcpy(held.bytes, part.token.at, length);
+            held.length = (uint8_t)length;
+        }
+        return film_eval_recorded(eval, &held, out);
+    }
     if (of->datum.length == 0 || of->serial == 0 ||
         film_timeline_content(eval->timeline, eval->moment, &of->datum, &content,
                               eval->error) != FILM_OK) {
@@ -46,6 +78,18 @@ film_eval_attribute(film_eval *eval, film_expr_value *of, const char *name,
         if (content.items[i].name.length == strlen(name) &&
             memcmp(content.items[i].name.data, name, strlen(name)) == 0) {
             film_datum held = content.items[i].value;
+            return film_eval_recorded(eval, &held, out);
+        }
+    }
+    for (size_t i = 0; i < content.count && part.kind != FILM_PART_NONE; i++) {
+        film_text one = content.items[i].name;
+
+        if (part.kind == FILM_PART_ITEM
+                ? i == part.index
+                : one.length == part.name.length &&
+                      memcmp(one.data, part.name.data, one.length) == 0) {
+            film_datum held = content.items[i].value;
+
             return film_eval_recorded(eval, &held, out);
         }
     }

@@ -10,6 +10,7 @@
 #include "format/value_record.h"
 #include "reader/reader_state.h"
 #include "reader/render.h"
+#include "reader/note_parts.h"
 
 static bool __attribute__((format(printf, 3, 0)))
 give_up(film_eval *eval, film_eval_outcome outcome, const char *format, va_list rest)
@@ -110,6 +111,46 @@ take_scalar(film_eval *eval, const film_value_record *record, film_text type,
 }
 
 static bool
+take_record(film_eval *eval, uint64_t id, film_expr_value *out);
+
+/* An instance of a class made of a scalar's counts as that, beside what it is itself. */
+static bool
+take_made_scalar(film_eval *eval, const film_value_record *record, film_expr_value *out)
+{
+    film_expr_value made = *out;
+    film_token token;
+
+    if (out->kind != FILM_EXPR_OBJECT ||
+        !film_note_scalar(film_timeline_reader(eval->timeline), record, &token)) {
+        return true;
+    }
+    if (token.kind == FILM_TOKEN_INT) {
+        made.kind = FILM_EXPR_INT;
+        made.integer = token.integer;
+    }
+    else if (token.kind == FILM_TOKEN_FLOAT) {
+        made.kind = FILM_EXPR_FLOAT;
+        made.number = token.number;
+    }
+    else if (token.kind == FILM_TOKEN_SHORT_TEXT) {
+        made.kind = FILM_EXPR_TEXT;
+        made.text = keep_text(eval, token.text.data, token.text.length);
+        made.length = token.text.length;
+        if (made.text == NULL) {
+            return false;
+        }
+    }
+    else if (token.kind == FILM_TOKEN_VALUE &&
+             (!take_record(eval, token.value, &made) || made.serial != out->serial)) {
+        return eval->status == FILM_OK;
+    }
+    made.serial = out->serial;
+    made.datum = out->datum;
+    *out = made;
+    return true;
+}
+
+static bool
 take_record(film_eval *eval, uint64_t id, film_expr_value *out)
 {
     film_reader *reader = film_timeline_reader(eval->timeline);
@@ -132,7 +173,7 @@ take_record(film_eval *eval, uint64_t id, film_expr_value *out)
                                                      : FILM_EXPR_OBJECT;
     type = film_short_name(type);
     out->type = keep_text(eval, type.data, type.length);
-    return out->type != NULL;
+    return out->type != NULL && take_made_scalar(eval, &record, out);
 }
 
 bool

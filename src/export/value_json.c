@@ -3,6 +3,7 @@
 #include "export/value_json.h"
 
 #include "base/alloc.h"
+#include "reader/note_parts.h"
 #include "reader/render.h"
 
 /* Bytes of all texts of a value, and values within it: what a real recording's bounds
@@ -198,6 +199,44 @@ write_text(film_value_json *json, film_output *output, const film_token *token,
     json->text_left -= text.length < json->text_left ? text.length : json->text_left;
 }
 
+/* The fields of a namedtuple, and the parts that a note has: {"year": 2024, ...}. */
+static void
+write_parts(film_value_json *json, film_output *output, uint64_t id, unsigned depth)
+{
+    film_value_record record;
+    bool any = false, items = false;
+
+    for (uint64_t index = 0; depth < FILM_RENDER_DEPTH; index++) {
+        uint8_t bytes[ITEM_BYTES];
+        film_part part;
+        size_t length;
+
+        if (film_reader_record(json->reader, id, &record, NULL) != FILM_OK) {
+            break;
+        }
+        part = film_note_part_at(json->reader, &record, index);
+        length = film_input_left(&part.token);
+        if ((part.kind != FILM_PART_TOKEN && part.kind != FILM_PART_ITEM) ||
+            length > sizeof(bytes) || (any && (part.kind == FILM_PART_ITEM) != items)) {
+            break;
+        }
+        items = part.kind == FILM_PART_ITEM;
+        film_output_text(output, any      ? ","
+                                 : items ? ",\"fields\":["
+                                         : ",\"parts\":{");
+        any = true;
+        film_output_json(output, part.name);
+        if (!items) {
+            memcpy(bytes, part.token.at, length);
+            film_output_byte(output, ':');
+            write_item(json, output, 0, film_input_of(bytes, length), depth + 1);
+        }
+    }
+    if (any) {
+        film_output_byte(output, items ? ']' : '}');
+    }
+}
+
 static void
 write_value(film_value_json *json, film_output *output, const film_token *token,
             unsigned depth)
@@ -223,6 +262,7 @@ write_value(film_value_json *json, film_output *output, const film_token *token,
     if ((token->kind == FILM_TOKEN_VALUE || token->kind == FILM_TOKEN_OBJECT) &&
         token->value < bound) {
         json->bound = token->value; /* records refer to earlier ones only */
+        write_parts(json, output, token->value, depth);
         if (is_record) {
             write_content(json, output, &record, ",\"items\":", depth);
         }

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "pyreader.h"
 
+#include "analysis/timeline.h"
 #include "export/output.h"
 #include "export/value_json.h"
 
@@ -25,17 +26,28 @@ parse_json(const film_buffer *bytes)
 static PyObject *
 value_at(EventObject *self, film_reader *reader, uint32_t index)
 {
+    film_timeline_at at = {
+        .moment = film_moment_of(self->event.thread, self->event.number)};
+    film_error error = {FILM_OK, 0, ""};
     film_value_json json;
     film_buffer bytes = {0};
     film_output output;
     PyObject *result;
 
+    if (self->reader->timeline == NULL &&
+        film_timeline_open(reader, &self->reader->timeline, &error) != FILM_OK) {
+        return film_pyreader_raise(film_pyreader_state(Py_TYPE(self)), error.status,
+                                   &error);
+    }
+    at.timeline = self->reader->timeline;
     if (film_output_init(&output, -1, NULL) != FILM_OK) {
         return PyErr_NoMemory();
     }
     output.memory = &bytes;
     film_value_json_init(&json, reader);
+    film_timeline_lend(at.timeline, &at); /* what attributes held at this event */
     film_value_json_write(&json, &output, &self->event, index);
+    film_timeline_lend(at.timeline, NULL);
     film_output_drain(&output);
     film_value_json_reset(&json);
     result = bytes.failed || output.status != FILM_OK ? PyErr_NoMemory()
