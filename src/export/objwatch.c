@@ -109,12 +109,13 @@ film_objwatch_begin(film_objwatch *view, const film_event *event, const char *wo
                     uint32_t line)
 {
     film_seen_thread *thread = film_watch_thread(&view->state, event->thread);
+    uint32_t before = event->thread == FIRST_THREAD ? (uint32_t)view->config.depth : 0;
 
     return (film_objwatch_line){
         .word = word,
         .time_ns = event->time_ns,
         .line = line,
-        .depth = thread == NULL ? 0 : thread->shown,
+        .depth = thread == NULL ? before : before + thread->shown,
         .thread = event->thread,
         .module = {"", 0},
         .owner = {"", 0},
@@ -172,17 +173,21 @@ self_of(film_objwatch *view, const film_seen_frame *frame)
     return film_watch_object(&view->state, &frame->self);
 }
 
-/* The function's name as ObjWatch has it: with the class of `self`. */
+/* The function's name as ObjWatch has it: with the class of `self` and the module. The
+ * older form has no module, or, with it, no class. */
 static void
 name_function(film_objwatch *view, const film_seen_frame *frame,
               film_objwatch_line *line)
 {
     const film_code *code = film_reader_code(view->reader, frame->code);
     const film_seen_object *self = self_of(view, frame);
+    bool old = view->mode == FILM_OBJWATCH_OLD;
 
     line->name = code == NULL ? film_text_of("?") : code->name;
-    line->module = code == NULL ? film_text_of("") : code->module;
-    if (self != NULL) {
+    if (code != NULL && (!old || view->config.with_modules)) {
+        line->module = code->module;
+    }
+    if (self != NULL && !(old && view->config.with_modules)) {
         line->owner = film_objwatch_type(&view->state, self);
     }
 }

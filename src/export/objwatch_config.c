@@ -118,6 +118,15 @@ set_word(film_objwatch_config *config, film_text name, film_text value)
     else if (is(name, "simple")) {
         config->simple = is(value, "1");
     }
+    else if (is(name, "modules")) {
+        config->with_modules = is(value, "1");
+    }
+    else if (is(name, "child")) {
+        config->is_child = is(value, "1");
+    }
+    else if (is(name, "depth")) {
+        config->depth = number_of(value);
+    }
     else if (is(name, "level")) {
         config->level = number_of(value);
     }

@@ -28,6 +28,9 @@ typedef struct film_objwatch_rule {
 typedef struct film_objwatch_config {
     bool is_watched; /* made by filmstrip.watch: there is a configuration */
     bool with_locals, with_globals, simple;
+    bool with_modules; /* OLD: functions by their module */
+    bool is_child;     /* forked: its lines go on where the parent's were, without a */
+    uint64_t depth;    /* header, so deep */
     bool has_index;
     uint64_t index;
     uint64_t level; /* of Python's logging */

@@ -112,13 +112,13 @@ put_prefix(const recorded *item, const film_objwatch_line *line)
     film_output_byte(output, ' ');
 }
 
-/* `module.Class.function`; the older form has no module. */
+/* `module.Class.function`. */
 static void
 put_function(const recorded *item, const film_objwatch_line *line)
 {
     film_output *output = item->text->output;
 
-    if (line->module.length > 0 && item->text->mode != FILM_OBJWATCH_OLD) {
+    if (line->module.length > 0) {
         put_text(item, line->module);
         film_output_byte(output, '.');
     }
@@ -270,7 +270,7 @@ put_header(const recorded *item)
 {
     const char *kept = film_reader_meta(item->reader, "objwatch.header");
 
-    if (item->config->level > LEVEL_INFO) {
+    if (item->config->level > LEVEL_INFO || item->config->is_child) {
         return;
     }
     if (item->text->mode == FILM_OBJWATCH_OLD) {
@@ -355,7 +355,7 @@ film_objwatch_text_finish(film_objwatch_text *text)
         uint64_t end_ns = film_reader_info(item->reader)->duration_ns;
 
         /* A program that did not stop the watching never said so. */
-        if (item->config->level > LEVEL_INFO ||
+        if (item->config->level > LEVEL_INFO || item->config->is_child ||
             (item->config->is_watched &&
              (ended == NULL || strcmp(ended, "stop") != 0))) {
             continue;

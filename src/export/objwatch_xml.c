@@ -86,7 +86,11 @@ static void
 begin_function(document *to, const film_objwatch_line *line)
 {
     element *open = film_grow(to->open, &to->capacity, to->depth + 1, sizeof(*open));
-    film_text name[] = {line->owner, {".", line->owner.length > 0}, line->name};
+    film_text name[] = {line->module,
+                        {".", line->module.length > 0},
+                        line->owner,
+                        {".", line->owner.length > 0},
+                        line->name};
 
     if (open == NULL) {
         to->failed = true;
@@ -95,7 +99,7 @@ begin_function(document *to, const film_objwatch_line *line)
     to->open = open;
     open += to->depth++;
     memset(open, 0, sizeof(*open));
-    put_attribute(to, &open->head, "name", name, 3);
+    put_attribute(to, &open->head, "name", name, 5);
     put_number(to, &open->head, "run_line", line->line);
     if (line->has_message) {
         put_text(to, &open->head, "call_msg", line->after);

@@ -87,7 +87,8 @@ module_exec(PyObject *module)
     }
     if (add_type(module, &film_reader_spec, &state->reader_type) < 0 ||
         add_type(module, &film_cursor_spec, &state->cursor_type) < 0 ||
-        add_type(module, &film_event_spec, &state->event_type) < 0) {
+        add_type(module, &film_event_spec, &state->event_type) < 0 ||
+        add_type(module, &film_objwatch_lines_spec, &state->objwatch_lines_type) < 0) {
         return -1;
     }
     return 0;
@@ -101,6 +102,7 @@ module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->reader_type);
     Py_VISIT(state->cursor_type);
     Py_VISIT(state->event_type);
+    Py_VISIT(state->objwatch_lines_type);
     Py_VISIT(state->code_type);
     Py_VISIT(state->error);
     return 0;
@@ -114,6 +116,7 @@ module_clear(PyObject *module)
     Py_CLEAR(state->reader_type);
     Py_CLEAR(state->cursor_type);
     Py_CLEAR(state->event_type);
+    Py_CLEAR(state->objwatch_lines_type);
     Py_CLEAR(state->code_type);
     Py_CLEAR(state->error);
     for (int kind = 0; kind < FILM_KIND_COUNT; kind++) {

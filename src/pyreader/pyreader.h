@@ -19,6 +19,7 @@ typedef struct reader_state {
     PyTypeObject *reader_type; /* owned, as all here */
     PyTypeObject *cursor_type;
     PyTypeObject *event_type;
+    PyTypeObject *objwatch_lines_type;
     PyTypeObject *code_type;
     PyObject *error; /* FilmError */
     PyObject *kinds[FILM_KIND_COUNT];
@@ -51,6 +52,7 @@ typedef struct EventObject {
 extern PyType_Spec film_reader_spec;
 extern PyType_Spec film_cursor_spec;
 extern PyType_Spec film_event_spec;
+extern PyType_Spec film_objwatch_lines_spec;
 extern PyStructSequence_Desc film_code_description;
 
 /* The module's state, from a type of the module. */

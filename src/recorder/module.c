@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "recorder/capture_debug.h"
+#include "recorder/death_wait.h"
 #include "recorder/hooks.h"
 #include "recorder/plan.h"
 #include "recorder/plan_show.h"
@@ -414,6 +415,28 @@ recorder_lost_control(PyObject *Py_UNUSED(module), PyObject *reason)
     Py_RETURN_NONE;
 }
 
+static PyObject *
+recorder_wait_when_killed(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *path = NULL;
+    int descriptor;
+    bool waits;
+
+    if (!PyArg_ParseTuple(args, "O&i:wait_when_killed", PyUnicode_FSConverter, &path,
+                          &descriptor)) {
+        return NULL;
+    }
+    if (descriptor < 0) {
+        film_death_wait_end();
+        waits = false;
+    }
+    else {
+        waits = film_death_wait_begin(PyBytes_AS_STRING(path), descriptor);
+    }
+    Py_DECREF(path);
+    return PyBool_FromLong(waits);
+}
+
 static PyMethodDef recorder_methods[] = {
     {"start", (PyCFunction)(void (*)(void))recorder_start, METH_VARARGS | METH_KEYWORDS,
      "Begins the recording of this process."},
@@ -432,6 +455,8 @@ static PyMethodDef recorder_methods[] = {
     {"resume", recorder_resume, METH_NOARGS, "Ends a pause."},
     {"lost_control", recorder_lost_control, METH_O,
      "Notes in the recording that events may be missing."},
+    {"wait_when_killed", recorder_wait_when_killed, METH_VARARGS,
+     "Signals wait for the reader of a recording: its path, a pipe; -1: no more."},
     {"_plan", film_plan_show, METH_O, "The plan of a code object, for tests."},
     {"_opcodes", film_plan_show_opcodes, METH_O,
      "The opcodes that plans know, for tests."},

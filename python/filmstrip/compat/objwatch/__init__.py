@@ -6,15 +6,26 @@
         main()
 
 Everything ObjWatch 0.5.1 has under these names is here, and the names of its older
-releases. What differs is told in docs/objwatch.md.
+releases. install() answers for `import objwatch` itself. What differs is told in
+docs/objwatch.md.
 """
 
-from filmstrip.compat.objwatch import config, events, mp_handls, wrappers
+from filmstrip.compat.objwatch import (
+    config,
+    constants,
+    event_handls,
+    events,
+    mp_handls,
+    targets,
+    tracer,
+    utils,
+    wrappers,
+)
+from filmstrip.compat.objwatch.alias import install
 from filmstrip.compat.objwatch.config import ObjWatchConfig
 from filmstrip.compat.objwatch.core import ObjWatch, watch
 from filmstrip.compat.objwatch.events import EventType
-
-__version__ = "0.5.1"  # of the interface
+from filmstrip.compat.objwatch.runtime_info import __version__
 
 __all__ = [
     "EventType",
@@ -22,8 +33,14 @@ __all__ = [
     "ObjWatchConfig",
     "__version__",
     "config",
+    "constants",
+    "event_handls",
     "events",
+    "install",
     "mp_handls",
+    "targets",
+    "tracer",
+    "utils",
     "watch",
     "wrappers",
 ]

@@ -8,15 +8,12 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Any
 
-from filmstrip import _options, _watch
+from filmstrip import _options
 from filmstrip.compat.objwatch.config import ObjWatchConfig
 from filmstrip.compat.objwatch.mp_handls import MPHandls
-from filmstrip.compat.objwatch.targets import Targets
-from filmstrip.compat.objwatch.wrappers import (
-    ABCWrapper,
-    BaseWrapper,
-    TensorShapeWrapper,
-)
+from filmstrip.compat.objwatch.tracer import Extras, Tracer, defaults, level_number
+from filmstrip.compat.objwatch.utils import logger
+from filmstrip.compat.objwatch.wrappers import ABCWrapper
 
 
 class ObjWatch:
@@ -36,7 +33,7 @@ class ObjWatch:
     framework, indexes: in which of several processes to watch.
     ranks, output_xml, with_module_path: older names of ObjWatch's own.
     film: keep the recording in this file; without it, it is deleted at the end.
-    strict: leave out what ObjWatch would not have shown.
+    strict: leave out what ObjWatch would not have shown (None: as install() said).
     redact, redact_words: as of filmstrip.record.
     """
 
@@ -58,7 +55,7 @@ class ObjWatch:
         output_xml: str | None = None,
         with_module_path: bool | None = None,
         film: str | os.PathLike[str] | None = None,
-        strict: bool = False,
+        strict: bool | None = None,
         redact: bool = True,
         redact_words: str | Iterable[str] = (),
     ) -> None:
@@ -77,56 +74,38 @@ class ObjWatch:
             framework=framework,
             indexes=indexes,
         )
-        self.targets = Targets(targets, exclude_targets)
-        if wrapper is not None and not (
-            isinstance(wrapper, type) and issubclass(wrapper, ABCWrapper)
-        ):
-            name = getattr(wrapper, "__name__", repr(wrapper))
-            raise ValueError(f"wrapper '{name}' is not a subclass of ABCWrapper")
-        self.mp_handlers = MPHandls(framework)
-        self._film = film
-        self._strict = strict
-        self._redaction = _options.check_redaction(redact, redact_words)
-        self._output_xml = output_xml
-        self._running: _watch.Live | None = None
-
-    def _index(self) -> int | None:
-        """This process's index, where a framework gives it one."""
-        return (
-            self.mp_handlers.get_index() if self.mp_handlers.is_initialized() else None
+        level_number(level)
+        if output is not None:
+            # It is there from now on, and says now if it cannot be.
+            with open(os.path.abspath(output), "ab"):
+                pass
+        logger.prepare(level)
+        self.tracer = Tracer(
+            self.config,
+            extras=Extras(
+                film=film,
+                form=_form(strict),
+                output_xml=output_xml,
+                with_module_path=bool(with_module_path),
+                redaction=_options.check_redaction(redact, redact_words),
+            ),
         )
+
+    @property
+    def mp_handlers(self) -> MPHandls:
+        return self.tracer.mp_handlers
+
+    def load_wrapper(self, wrapper: Any) -> Any:
+        """One of that class; a name of 0.3."""
+        return self.tracer.load_wrapper(wrapper)
 
     def start(self) -> None:
         """Starts watching. Does nothing if this one is watching already."""
-        if self._running is not None:
-            return
-        index = self._index()
-        chosen = self.config.indexes if self.config.indexes is not None else [0]
-        self._running = _watch.start(
-            _watch.Plan(
-                config=self.config,
-                targets=self.targets,
-                index=index,
-                chosen=index is None or index in chosen,
-                told=[*self.targets.warnings, self.mp_handlers.told],
-                film=self._film,
-                xml=self._output_xml,
-                strict=self._strict,
-                redaction=self._redaction,
-                # These two are written from the recording; others run as they go.
-                recorded_wrapper={
-                    None: "none",
-                    BaseWrapper: "base",
-                    TensorShapeWrapper: "shape",
-                }.get(self.config.wrapper, ""),
-            )
-        )
+        self.tracer.start()
 
     def stop(self) -> None:
         """Stops watching; the log is whole when it returns."""
-        running, self._running = self._running, None
-        if running is not None:
-            running.stop()
+        self.tracer.stop()
 
     def __enter__(self) -> ObjWatch:
         self.start()
@@ -139,6 +118,12 @@ class ObjWatch:
         traceback: TracebackType | None,
     ) -> None:
         self.stop()
+
+
+def _form(strict: bool | None) -> str:
+    if strict is None:
+        return defaults.form
+    return (defaults.form or "strict") if strict else ""
 
 
 def watch(targets: Any, *args: Any, **kwargs: Any) -> ObjWatch:

@@ -20,8 +20,8 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from filmstrip import _options
-
-SHOWN_MODULES = 8
+from filmstrip.compat.objwatch.constants import Constants
+from filmstrip.compat.objwatch.utils.util import target_handler
 
 Table = dict[str, dict[str, Any]]  # module: classes, functions, globals
 
@@ -110,13 +110,31 @@ class Targets:
         """For the log, one a line: `class MODULE NAME`; an exclude begins with `-`."""
         return "\n".join(self._rules)
 
+    def get_targets(self) -> Table:
+        return self.table
+
+    def get_exclude_targets(self) -> Table:
+        return self.exclude_table
+
+    def get_filename_targets(self) -> set[str]:
+        return self.files
+
+    def get_exclude_filename_targets(self) -> set[str]:
+        return self.exclude_files
+
+    @staticmethod
+    def serialize_targets(
+        targets: dict[str, Any], indent: int = Constants.LOG_INDENT_LEVEL
+    ) -> str:
+        """A table as the header shows it."""
+        if len(targets) > Constants.MAX_TARGETS_DISPLAY:
+            targets = dict.fromkeys(targets, "...")
+            told = "Warning: too many top-level keys, only showing values like"
+            targets[told] = "..."
+        return json.dumps(targets, indent=indent, default=target_handler)
+
     def serialize(self) -> str:
-        """The table as the header shows it."""
-        table: dict[str, Any] = self.table
-        if len(table) > SHOWN_MODULES:
-            table = dict.fromkeys(table, "...")
-            table["Warning: too many top-level keys, only showing values like"] = "..."
-        return json.dumps(table, indent=2)
+        return self.serialize_targets(self.table)
 
     def _check_files(self) -> None:
         errors = []

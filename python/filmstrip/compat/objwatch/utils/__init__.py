@@ -1,0 +1,1 @@
+"""ObjWatch's logger and small helpers, under its names."""
