@@ -81,6 +81,9 @@ class Recording:
         else:
             path = os.path.abspath(os.fspath(plan.film))
         options = self._options(path)
+        if plan.level <= logging.INFO and not plan.is_child:
+            plan.records.tell(logging.INFO, "Starting ObjWatch tracing.")
+            plan.records.tell(logging.INFO, _watch.header(plan))
         try:
             meta = _options.describe(options, _api._program_words())
             _options.begin(options, {**meta, **_watch.describe(plan)})
@@ -93,9 +96,6 @@ class Recording:
             self._give_up()
             raise
         self._arrange_the_end(path)
-        if plan.level <= logging.INFO and not plan.is_child:
-            plan.records.tell(logging.INFO, "Starting ObjWatch tracing.")
-            plan.records.tell(logging.INFO, _watch.header(plan))
         plan.records.follow(path, plan.form or "0.5")
         _current.append(self)
         _hook_forks()
@@ -166,7 +166,9 @@ class Recording:
                 util.Finalize(None, self._end, args=("exit",), exitpriority=-100)
         elif self._plan.config.output_json or self._plan.xml:
             # The trees are there when the process is gone, however it goes.
-            _recorder.wait_when_killed(path, self._pipe)
+            faults = sys.modules.get("faulthandler")
+            enabled = faults is not None and faults.is_enabled()
+            _recorder.wait_when_killed(path, self._pipe, enabled)
             self._old_exit = os._exit
             os._exit = self._exit  # type: ignore[assignment]
 
@@ -187,7 +189,7 @@ class Recording:
         atexit.unregister(self._end)
         _forget(self)
         if self._old_exit is not None:
-            _recorder.wait_when_killed("", -1)
+            _recorder.wait_when_killed("", -1, False)
             if os._exit == self._exit:
                 os._exit = self._old_exit  # type: ignore[assignment]
         self._plan.records.hand_over()

@@ -20,13 +20,15 @@ static const int deadly[] = {SIGTERM, SIGINT,  SIGABRT, SIGHUP, SIGQUIT,
 static char watched[PATH_MAX];
 static int reader_end = -1;
 static pid_t owner;
+/* What they did before; taken[i]: ours is in its place. */
+static struct sigaction before[DEADLY_COUNT];
+static bool taken[DEADLY_COUNT];
 
 /* Async-signal-safe calls only. */
 static void
 wait_and_die(int number)
 {
     struct pollfd reader = {.fd = reader_end};
-    struct sigaction plain;
     int file;
 
     if (getpid() == owner) {
@@ -40,34 +42,35 @@ wait_and_die(int number)
          * All signals that have a handler are blocked. */
         (void)poll(&reader, 1, LONGEST_WAIT_MS);
     }
-    memset(&plain, 0, sizeof(plain));
-    plain.sa_handler = SIG_DFL;
-    sigaction(number, &plain, NULL);
+    for (size_t i = 0; i < DEADLY_COUNT; i++) {
+        if (deadly[i] == number) {
+            sigaction(number, &before[i], NULL);
+        }
+    }
     /* Blocked until the handler returns; a fault comes again by itself. */
     kill(getpid(), number);
 }
 
-/* Sets `handler` where it is `expected` now. */
 static void
-replace_handlers(void (*expected)(int), void (*handler)(int))
+take_signal(size_t i, bool faulthandler)
 {
-    for (size_t i = 0; i < DEADLY_COUNT; i++) {
-        struct sigaction action;
+    bool is_fault = deadly[i] == SIGSEGV || deadly[i] == SIGABRT;
+    struct sigaction action;
 
-        if (sigaction(deadly[i], NULL, &action) != 0 ||
-            (action.sa_flags & SA_SIGINFO) != 0 || action.sa_handler != expected) {
-            continue;
-        }
-        memset(&action, 0, sizeof(action));
-        action.sa_handler = handler;
-        action.sa_flags = SA_ONSTACK;
-        sigfillset(&action.sa_mask);
-        (void)sigaction(deadly[i], &action, NULL);
+    if (sigaction(deadly[i], NULL, &before[i]) != 0 ||
+        ((before[i].sa_flags & SA_SIGINFO) != 0) ||
+        !(before[i].sa_handler == SIG_DFL || (is_fault && faulthandler))) {
+        return;
     }
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = wait_and_die;
+    action.sa_flags = SA_ONSTACK;
+    sigfillset(&action.sa_mask);
+    taken[i] = sigaction(deadly[i], &action, NULL) == 0;
 }
 
 bool
-film_death_wait_begin(const char *path, int descriptor)
+film_death_wait_begin(const char *path, int descriptor, bool faulthandler)
 {
     film_death_wait_end();
     if (strlen(path) >= sizeof(watched)) {
@@ -76,12 +79,23 @@ film_death_wait_begin(const char *path, int descriptor)
     strcpy(watched, path);
     reader_end = descriptor;
     owner = getpid();
-    replace_handlers(SIG_DFL, wait_and_die);
+    for (size_t i = 0; i < DEADLY_COUNT; i++) {
+        take_signal(i, faulthandler);
+    }
     return true;
 }
 
 void
 film_death_wait_end(void)
 {
-    replace_handlers(wait_and_die, SIG_DFL);
+    for (size_t i = 0; i < DEADLY_COUNT; i++) {
+        struct sigaction now;
+
+        /* Who came after us stays. */
+        if (taken[i] && sigaction(deadly[i], NULL, &now) == 0 &&
+            now.sa_handler == wait_and_die) {
+            (void)sigaction(deadly[i], &before[i], NULL);
+        }
+        taken[i] = false;
+    }
 }

@@ -12,11 +12,12 @@
 #include <stdbool.h>
 
 /* The reader of the recording at `path` holds the other end of the pipe `descriptor`,
- * which stays the caller's. False: the path is too long. */
+ * which stays the caller's. `faulthandler`: Python's module of that name handles
+ * SIGSEGV and SIGABRT; it does so after the wait. False: the path is too long. */
 bool
-film_death_wait_begin(const char *path, int descriptor);
+film_death_wait_begin(const char *path, int descriptor, bool faulthandler);
 
-/* Signals end the process at once again. */
+/* Signals do at once again what they did. */
 void
 film_death_wait_end(void);
 

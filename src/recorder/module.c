@@ -419,11 +419,11 @@ static PyObject *
 recorder_wait_when_killed(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *path = NULL;
-    int descriptor;
+    int descriptor, faulthandler;
     bool waits;
 
-    if (!PyArg_ParseTuple(args, "O&i:wait_when_killed", PyUnicode_FSConverter, &path,
-                          &descriptor)) {
+    if (!PyArg_ParseTuple(args, "O&ip:wait_when_killed", PyUnicode_FSConverter, &path,
+                          &descriptor, &faulthandler)) {
         return NULL;
     }
     if (descriptor < 0) {
@@ -431,7 +431,8 @@ recorder_wait_when_killed(PyObject *Py_UNUSED(module), PyObject *args)
         waits = false;
     }
     else {
-        waits = film_death_wait_begin(PyBytes_AS_STRING(path), descriptor);
+        waits = film_death_wait_begin(PyBytes_AS_STRING(path), descriptor,
+                                      faulthandler != 0);
     }
     Py_DECREF(path);
     return PyBool_FromLong(waits);
@@ -456,7 +457,8 @@ static PyMethodDef recorder_methods[] = {
     {"lost_control", recorder_lost_control, METH_O,
      "Notes in the recording that events may be missing."},
     {"wait_when_killed", recorder_wait_when_killed, METH_VARARGS,
-     "Signals wait for the reader of a recording: its path, a pipe; -1: no more."},
+     "Signals wait for the reader of a recording: its path, a pipe (-1: no more), "
+     "whether faulthandler is enabled."},
     {"_plan", film_plan_show, METH_O, "The plan of a code object, for tests."},
     {"_opcodes", film_plan_show_opcodes, METH_O,
      "The opcodes that plans know, for tests."},

@@ -189,7 +189,7 @@ def test_older_names(runner):
     assert (root.tag, function.tag, function.get("name")) == (
         "ObjWatch",
         "Function",
-        "double",
+        "__main__.double",  # with_module_path
     )
 
 

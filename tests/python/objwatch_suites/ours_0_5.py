@@ -1,0 +1,5 @@
+"""Puts filmstrip in ObjWatch's place before its tests are collected."""
+
+import filmstrip.compat.objwatch
+
+filmstrip.compat.objwatch.install(strict=True)
