@@ -10,7 +10,6 @@ import dataclasses
 import json
 import logging
 import os
-import sys
 from typing import TYPE_CHECKING, Any, Protocol
 
 from filmstrip import _recorder
@@ -122,37 +121,13 @@ def describe(plan: Plan) -> dict[str, str]:
     }
     if plan.index is not None:
         view["index"] = plan.index
-    facts = {
+    return {
         "objwatch": " ".join(f"{name}={value}" for name, value in view.items()),
         "objwatch.header": header(plan),
         "objwatch.runtime": compact(runtime_info.get_info_dict()),
         "objwatch.config": compact(plan.config.to_dict()),
         "objwatch.rules": plan.targets.rules,
     }
-    if plan.config.with_globals:
-        facts["objwatch.globals"] = "\n".join(
-            _globals_now(plan.targets, plan.redaction)
-        )
-    return facts
-
-
-def _globals_now(targets: Targets, redaction: tuple[bool, list[str]]) -> list[str]:
-    """`MODULE NAME TEXT` of the globals that are asked for and have a value already.
-    Plain values only: nothing of the program's own may run here."""
-    lines = []
-    for module, entry in targets.table.items():
-        values = vars(sys.modules[module]) if module in sys.modules else {}
-        for name in entry["globals"]:
-            value = values.get(name)
-            if _recorder.is_secret(name, *redaction):
-                text = "[redacted]"
-            elif type(value) in (bool, int, float, str, type(None)):
-                text = str(value)
-            else:
-                text = f"(type){type(value).__name__}"
-            if name in values and "\n" not in text:
-                lines.append(f"{module} {name} {text}")
-    return lines
 
 
 def say(plan: Plan, sentence: str) -> None:

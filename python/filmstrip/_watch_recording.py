@@ -24,7 +24,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from filmstrip import _api, _options, _recorder, _watch
+from filmstrip import _api, _first_values, _options, _recorder, _watch
 from filmstrip.compat.objwatch.scope import OWN_FOLDER, Scope
 
 NOTHING = "<nothing>"  # a target no code has
@@ -87,10 +87,8 @@ class Recording:
         try:
             meta = _options.describe(options, _api._program_words())
             _options.begin(options, {**meta, **_watch.describe(plan)})
-            # The follower looks for their names when it opens the recording.
-            for entry in plan.targets.table.values():
-                for name in entry["globals"]:
-                    _recorder.add_name(name)
+            if plan.config.with_globals and not plan.is_child:
+                _first_values.write(Scope(plan.targets, True), plan.targets)
             self._follow(path)
         except BaseException:
             self._give_up()
@@ -106,6 +104,8 @@ class Recording:
         options.path = path
         options.force = plan.film is not None
         options.targets = plan.targets.names or [NOTHING]
+        if plan.config.with_globals:
+            options.targets = [*options.targets, "*" + _first_values.FILE]
         if plan.form:
             # ObjWatch knows the line of any caller and holds on to every object: for
             # its very lines the callers are recorded too, and not shown.

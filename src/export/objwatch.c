@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "analysis/closures.h"
 #include "base/alloc.h"
 #include "reader/render.h"
 
@@ -18,46 +19,6 @@ is_word(film_text text, const char *word)
 {
     return text.length == strlen(word) &&
            (text.length == 0 || memcmp(text.data, word, text.length) == 0);
-}
-
-/* --- globals that had a value before the recording --- */
-
-/* `MODULE NAME TEXT` a line: see _watch.py. Texts beyond a token's room are left out:
- * the first write will tell the variable. */
-static void
-load_globals(film_objwatch *view, const char *lines)
-{
-    while (lines != NULL && *lines != '\0') {
-        const char *end = strchrnul(lines, '\n');
-        const char *space = memchr(lines, ' ', (size_t)(end - lines));
-        const char *value =
-            space == NULL ? NULL : memchr(space + 1, ' ', (size_t)(end - space - 1));
-
-        if (value != NULL && (size_t)(end - value - 1) <= FILM_TOKEN_TEXT) {
-            film_text module = {lines, (size_t)(space - lines)};
-            film_text name = {space + 1, (size_t)(value - space - 1)};
-            film_seen_scope *scope = film_watch_globals(&view->state, module);
-
-            /* Names are string ids: this one has an id only if the recording wrote
-             * that name; what it never writes is told with the first look alone. The
-             * last: those before it are names of tasks or threads. */
-            for (size_t left = film_reader_string_count(view->reader);
-                 scope != NULL && left > 1; left--) {
-                uint32_t id = (uint32_t)(left - 1);
-                if (film_text_equals(film_reader_string(view->reader, id), name)) {
-                    film_seen_variable *variable =
-                        film_scope_find(&view->state, scope, id, true);
-                    if (variable != NULL) {
-                        uint8_t *to = film_token_put_text(
-                            variable->now.bytes, value + 1, (size_t)(end - value - 1));
-                        variable->now.length = (uint8_t)(to - variable->now.bytes);
-                    }
-                    break;
-                }
-            }
-        }
-        lines = *end == '\0' ? end : end + 1;
-    }
 }
 
 film_status
@@ -77,13 +38,11 @@ film_objwatch_new(film_reader *reader, film_objwatch_mode mode,
     view->write = write;
     view->context = context;
     film_watch_init(&view->state, reader);
+    view->state.older = mode == FILM_OBJWATCH_OLD;
     status = film_objwatch_config_load(&view->config, reader, error);
     if (status != FILM_OK) {
         film_objwatch_free(view);
         return status;
-    }
-    if (view->config.with_globals) {
-        load_globals(view, film_reader_meta(reader, "objwatch.globals"));
     }
     *out = view;
     return FILM_OK;
@@ -138,6 +97,7 @@ film_objwatch_tell_value(film_objwatch *view, film_objwatch_line *line,
     film_objwatch_put_value(&view->state, &view->before, before, shapes);
     film_objwatch_put_value(&view->state, &view->after, after, shapes);
     line->word = "upd";
+    line->length_before = line->length_after = -1; /* of another variable's line */
     line->before = film_buffer_text(&view->before);
     line->after = film_buffer_text(&view->after);
     view->write(view->context, line);
@@ -268,6 +228,50 @@ take_arguments(film_objwatch *view, const film_event *event, film_seen_frame *fr
     }
 }
 
+/* The innermost open call of a function around this one that has the variable. */
+static const film_seen_variable *
+outer_variable(film_objwatch *view, const film_seen_thread *thread,
+               const film_code *code, uint32_t name)
+{
+    for (size_t at = thread->depth; at > 1; at--) {
+        film_seen_frame *outer = thread->stack[at - 2];
+        const film_code *around = film_reader_code(view->reader, outer->code);
+        const film_seen_variable *variable =
+            around == NULL || !film_code_encloses(around, code)
+                ? NULL
+                : film_scope_find(&view->state, &outer->locals, name, false);
+
+        if (variable != NULL) {
+            return variable->now.length > 0 ? variable : NULL;
+        }
+    }
+    return NULL;
+}
+
+/* What a function has of those around it stands among its locals. Calls that have ended
+ * are not known by their closures: what they left is not shown. */
+static void
+take_closure(film_objwatch *view, const film_seen_thread *thread,
+             film_seen_frame *frame)
+{
+    const film_code *code = film_reader_code(view->reader, frame->code);
+
+    for (uint32_t i = 0; code != NULL && i < code->local_count; i++) {
+        const film_seen_variable *outer =
+            (code->local_kinds[i] & FILM_LOCAL_FREE) == 0
+                ? NULL
+                : outer_variable(view, thread, code, code->locals[i]);
+        film_seen_variable *variable =
+            outer == NULL ? NULL
+                          : film_scope_find(&view->state, &frame->locals,
+                                            code->locals[i], true);
+
+        if (variable != NULL) {
+            variable->now = outer->now;
+        }
+    }
+}
+
 /* --- calls and their ends --- */
 
 static bool
@@ -276,6 +280,9 @@ traces(film_objwatch *view, const film_event *event, const film_seen_frame *fram
     film_objwatch_place place = {.code = film_reader_code(view->reader, frame->code)};
     film_seen_object *self = self_of(view, frame);
 
+    if (place.code != NULL && is_word(place.code->file, FILM_OBJWATCH_FIRST_VALUES)) {
+        return false;
+    }
     if (view->mode == FILM_OBJWATCH_FULL) {
         return true;
     }
@@ -313,6 +320,7 @@ enter(film_objwatch *view, const film_event *event)
     }
     if (event->kind == FILM_KIND_CALL) {
         take_arguments(view, event, frame);
+        take_closure(view, thread, frame);
     }
     frame->traced = traces(view, event, frame);
     if (!frame->traced) {

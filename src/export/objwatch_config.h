@@ -13,6 +13,10 @@
 
 #include <filmstrip/reader.h>
 
+/* The file of code that filmstrip.watch runs first, once for each module: it writes each
+ * global what it holds, so that the recording has the first values. */
+#define FILM_OBJWATCH_FIRST_VALUES "<globals before filmstrip.watch>"
+
 typedef enum film_objwatch_wrapper {
     FILM_WRAPPER_NONE,
     FILM_WRAPPER_BASE,

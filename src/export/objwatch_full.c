@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define CELL_FREE 0x80u /* CO_FAST_FREE: a variable of a function around */
+#include "analysis/closures.h"
 
 typedef struct write {
     film_held owner, key, value;
@@ -80,11 +80,15 @@ static void
 put_outer(film_objwatch *view, const film_event *event, const write *taken)
 {
     film_seen_thread *thread = film_watch_thread(&view->state, event->thread);
+    const film_code *code = film_reader_code(view->reader, event->code);
 
     for (size_t at = thread == NULL ? 0 : thread->depth; at > 1; at--) {
         film_seen_frame *outer = thread->stack[at - 2];
+        const film_code *around = film_reader_code(view->reader, outer->code);
         film_seen_variable *variable =
-            film_scope_find(&view->state, &outer->locals, taken->name, false);
+            around == NULL || !film_code_encloses(around, code)
+                ? NULL
+                : film_scope_find(&view->state, &outer->locals, taken->name, false);
         if (variable != NULL) {
             variable->now = taken->value;
             return;
@@ -107,7 +111,7 @@ take_local(film_objwatch *view, const film_event *event, film_seen_frame *frame,
             return;
         }
         taken->name = code->locals[event->slot];
-        if ((code->local_kinds[event->slot] & CELL_FREE) != 0) {
+        if ((code->local_kinds[event->slot] & FILM_LOCAL_FREE) != 0) {
             put_outer(view, event, taken);
         }
     }
@@ -218,8 +222,29 @@ take_attribute(film_objwatch *view, const film_event *event, film_seen_frame *fr
                                   film_reader_string(view->reader, taken->name)));
 }
 
-/* What a line calls an object: a variable of the frame, an attribute of `self`, or
- * where it was put last. False: it is not on show. */
+/* The same for a global of the module. */
+static bool
+name_global(film_objwatch *view, const film_code *code, const film_seen_object *object,
+            film_objwatch_line *line)
+{
+    const film_seen_scope *scope = !view->config.with_globals || code == NULL
+                                       ? NULL
+                                       : film_watch_globals(&view->state, code->module);
+
+    for (size_t i = 0; scope != NULL && i < scope->count; i++) {
+        if (scope->items[i].now.object == object->serial + 1) {
+            line->owner = film_text_of("@");
+            line->name = film_reader_string(view->reader, scope->items[i].name);
+            if (film_objwatch_shows_global(&view->config, code->module, line->name)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* What a line calls an object: a variable of the frame, a global, an attribute of `self`,
+ * or where it was put last. False: it is not on show. */
 static bool
 name_object(film_objwatch *view, const film_seen_frame *frame,
             const film_seen_object *object, film_objwatch_line *line)
@@ -236,6 +261,9 @@ name_object(film_objwatch *view, const film_seen_frame *frame,
                 return true;
             }
         }
+    }
+    if (name_global(view, code, object, line)) {
+        return true;
     }
     for (size_t i = 0; self != NULL && i < self->attributes.count; i++) {
         if (self->attributes.items[i].now.object == object->serial + 1) {

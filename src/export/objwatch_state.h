@@ -86,6 +86,7 @@ typedef struct film_seen_thread {
 
 typedef struct film_watch {
     film_reader *reader;        /* borrowed */
+    bool older;                 /* values as ObjWatch 0.3 writes them */
     uint64_t time;              /* counts what changed */
     film_seen_object **objects; /* owned, and what they point to */
     size_t object_count, object_capacity;

@@ -7,15 +7,41 @@
  *   - callables, `__slots__`, deletes and items are not looked at.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export/objwatch_view.h"
+#include "reader/reader_state.h"
 
 static const film_held none; /* there was no value: shown as None */
 
+/* A container of a class of Python code that weak references can be made of in the way
+ * ObjWatch asks for: made of list or dict themselves. Their notes are the items as such;
+ * a Counter's, whose class is Python code, shows counts. */
+static bool
+is_own_container(film_objwatch *view, const film_seen_object *object)
+{
+    film_value_record record;
+    film_text text;
+
+    if ((object->flags & FILM_VALUE_NOTED) == 0 ||
+        film_reader_record(view->reader, object->record - 1, &record, NULL) !=
+            FILM_OK) {
+        return false;
+    }
+    text = film_reader_string(view->reader, record.note.text);
+    return record.note.base == FILM_BASE_COUNTS ||
+           ((record.note.base == FILM_BASE_LIST || record.note.base == FILM_BASE_DICT) &&
+            text.length == 1 && text.data[0] == FILM_HOLE_ITEMS);
+}
+
 /* ObjWatch follows an object's `__dict__`. */
 static bool
-can_be_tracked(const film_seen_object *object)
+can_be_tracked(film_objwatch *view, const film_seen_object *object)
 {
-    return object != NULL && object->form == FILM_OBJECT_ATTRIBUTES &&
-           (object->flags & FILM_VALUE_SLOTS) == 0;
+    if (object == NULL || (object->flags & FILM_VALUE_SLOTS) != 0) {
+        return false;
+    }
+    return object->form == FILM_OBJECT_ATTRIBUTES ||
+           ((object->form == FILM_OBJECT_SEQUENCE ||
+             object->form == FILM_OBJECT_MAPPING) &&
+            is_own_container(view, object));
 }
 
 static void
@@ -43,7 +69,7 @@ film_objwatch_meet(film_objwatch *view, film_seen_frame *frame, bool begins)
     if (view->mode == FILM_OBJWATCH_FULL) {
         return;
     }
-    if (can_be_tracked(self)) {
+    if (can_be_tracked(view, self)) {
         for (size_t i = 0; i < self->attributes.count; i++) {
             film_seen_variable *variable = &self->attributes.items[i];
             if (!self->tracked && is_seen(view, variable)) {

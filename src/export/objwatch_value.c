@@ -24,6 +24,8 @@ is(film_text text, const char *word)
            (text.length == 0 || memcmp(text.data, word, text.length) == 0);
 }
 
+/* Lists, tuples, sets, dicts, and what is made of them. A recording does not say what a
+ * class is made of: one made of a frozenset or a deque is taken for a container too. */
 static bool
 is_container(film_watch *state, const film_seen_object *object)
 {
@@ -33,7 +35,50 @@ is_container(film_watch *state, const film_seen_object *object)
         return false;
     }
     type = film_objwatch_type(state, object);
-    return is(type, "list") || is(type, "tuple") || is(type, "set") || is(type, "dict");
+    return !is(type, "frozenset") && !is(type, "deque") && !is(type, "array");
+}
+
+/* What an instance of a class made of int, float or str is as such: its note shows
+ * nothing but one value, maybe in brackets after the name. False: it is none. */
+static bool
+take_scalar(film_watch *state, const film_seen_object *object, film_held *held)
+{
+    film_value_record record;
+    film_text text;
+    film_token token;
+
+    if (object == NULL || object->form != FILM_OBJECT_ATTRIBUTES ||
+        (object->flags & FILM_VALUE_NOTED) == 0 ||
+        film_reader_record(state->reader, object->record - 1, &record, NULL) !=
+            FILM_OK ||
+        record.note.count != 1) {
+        return false;
+    }
+    text = film_reader_string(state->reader, record.note.text);
+    if (text.length > 1 && text.data[text.length - 1] == ')') {
+        film_text type = film_objwatch_type(state, object);
+
+        if (text.length != type.length + 3 ||
+            memcmp(text.data, type.data, type.length) != 0) {
+            return false;
+        }
+        text = (film_text){text.data + text.length - 2, 1};
+    }
+    if (text.length != 1 || text.data[0] != FILM_HOLE_VALUE) {
+        return false;
+    }
+    *held = film_watch_peek(state, record.note.tokens);
+    token = film_held_token(held);
+    if (token.kind == FILM_TOKEN_VALUE) {
+        film_text type = {"", 0};
+
+        if (film_reader_record(state->reader, token.value, &record, NULL) == FILM_OK) {
+            type = film_reader_string(state->reader, record.type);
+        }
+        return is(type, "int") || is(type, "str");
+    }
+    return token.kind == FILM_TOKEN_INT || token.kind == FILM_TOKEN_FLOAT ||
+           token.kind == FILM_TOKEN_SHORT_TEXT || token.kind == FILM_TOKEN_REDACTED;
 }
 
 bool
@@ -267,7 +312,10 @@ is_simple(film_watch *state, const film_held *held)
     film_text type;
 
     if (object != NULL) {
-        return is_function(state, object) || is_enum(state, object);
+        film_held scalar;
+
+        return is_function(state, object) || is_enum(state, object) ||
+               take_scalar(state, object, &scalar);
     }
     if (token.kind != FILM_TOKEN_VALUE) {
         return token.kind != FILM_TOKEN_CYCLE && token.kind != FILM_TOKEN_OBJECT;
@@ -311,9 +359,13 @@ static void
 put_element(film_watch *state, film_buffer *out, const film_held *held)
 {
     const film_seen_object *object = film_watch_object(state, held);
+    film_held scalar;
 
     if (object == NULL) {
         put_plain(state, out, held, true);
+    }
+    else if (take_scalar(state, object, &scalar)) {
+        put_plain(state, out, &scalar, true);
     }
     else if (object->form == FILM_OBJECT_ARRAY) {
         put_shape(state, out, object);
@@ -385,6 +437,7 @@ static void
 put_object(film_watch *state, film_buffer *out, film_seen_object *object, bool shapes)
 {
     const film_held *name;
+    film_held scalar;
 
     if (is_container(state, object)) {
         put_container(state, out, object, shapes);
@@ -396,13 +449,17 @@ put_object(film_watch *state, film_buffer *out, film_seen_object *object, bool s
     else if (is_function(state, object)) {
         put_function(state, out, object);
     }
-    else if (object->form == FILM_OBJECT_NAMED) {
+    else if (object->form == FILM_OBJECT_NAMED && !state->older) {
         put_type(out, film_objwatch_owner(state, object));
     }
     else if (is_enum(state, object)) {
         put_enum(state, out, object, false);
     }
-    else if ((name = attribute(state, object, "__name__")) != NULL) {
+    else if (take_scalar(state, object, &scalar)) {
+        put_plain(state, out, &scalar, false);
+    }
+    else if (!state->older &&
+             (name = attribute(state, object, "__name__")) != NULL) {
         LITERAL(out, "(type)");
         put_plain(state, out, name, false);
     }

@@ -318,26 +318,6 @@ recorder_active(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
 }
 
 static PyObject *
-recorder_add_name(PyObject *Py_UNUSED(module), PyObject *name)
-{
-    const char *text;
-    Py_ssize_t length;
-
-    if (!PyUnicode_Check(name)) {
-        PyErr_SetString(PyExc_TypeError, "a name is a str");
-        return NULL;
-    }
-    text = PyUnicode_AsUTF8AndSize(name, &length);
-    if (text == NULL) {
-        return NULL;
-    }
-    if (film_session_is_active()) {
-        (void)film_writer_string(film_the_session.writer, text, (size_t)length);
-    }
-    Py_RETURN_NONE;
-}
-
-static PyObject *
 recorder_is_secret(PyObject *Py_UNUSED(module), PyObject *args)
 {
     film_redaction redaction = {0};
@@ -446,8 +426,6 @@ static PyMethodDef recorder_methods[] = {
     {"stats", recorder_stats, METH_NOARGS, "What was recorded so far, or None."},
     {"path", recorder_path, METH_NOARGS, "The file being written, or None."},
     {"active", recorder_active, METH_NOARGS, "True while there is a recording."},
-    {"add_name", recorder_add_name, METH_O,
-     "Makes a name known to the recording before something is written to it."},
     {"is_secret", recorder_is_secret, METH_VARARGS,
      "True when a recording with this redact and redact_words takes out the name."},
     {"add_source", recorder_add_source, METH_VARARGS,
