@@ -12,6 +12,7 @@
  *   objwatch.c         events to lines
  *   objwatch_full.c    the lines of writes, as they happened
  *   objwatch_strict.c  the lines of a look
+ *   objwatch_torch.c   where torch.nn.Module keeps what is written to it
  *   objwatch_text.c    lines to text; objwatch_json.c, objwatch_xml.c: to trees
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_OBJWATCH_H

@@ -208,7 +208,9 @@ take_attribute(film_objwatch *view, const film_event *event, film_seen_frame *fr
         return;
     }
     if (event->form == FILM_SET_ATTRIBUTE_VIA && !taken->deletes &&
-        is_told(&variable->now, &taken->value)) {
+        (is_told(&variable->now, &taken->value) ||
+         (view->mode != FILM_OBJWATCH_FULL &&
+          film_objwatch_take_module(view, owner, taken->name, &taken->value)))) {
         return; /* what the setter did to the object was told as a change */
     }
     if (object != NULL) {

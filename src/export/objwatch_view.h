@@ -67,4 +67,10 @@ void
 film_objwatch_take_change(film_objwatch *view, const film_event *event,
                           film_seen_frame *frame);
 
+/* STRICT and OLD: a write that a torch.nn.Module puts into one of its dicts is put there.
+ * False: it is none of those. */
+bool
+film_objwatch_take_module(film_objwatch *view, film_seen_object *module, uint32_t name,
+                          const film_held *value);
+
 #endif

@@ -79,7 +79,7 @@ class ObjWatch:
             # It is there from now on, and says now if it cannot be.
             with open(os.path.abspath(output), "ab"):
                 pass
-        logger.prepare(level)
+        logger.prepare(level, output)
         self.tracer = Tracer(
             self.config,
             extras=Extras(

@@ -79,7 +79,6 @@ class Tracing:
         self._objects: dict[int, tuple[weakref.ref[Any], _Seen]] = {}
         self._globals: dict[str, _Seen] = {}
         self._set = self._is_stopped = False
-        self._index = plan.index
         self._scope = Scope(plan.targets, plan.config.with_globals)
         self._wrapper = _Guarded(self) if plan.config.wrapper is not None else None
         self.events = EventHandls(
@@ -154,7 +153,7 @@ class Tracing:
         try:
             if not self._scope.traces_frame(frame):
                 return self.trace if event != "call" else None
-            if not self._plan.learn_index():
+            if not self._is_chosen():
                 return self.trace
             if event == "call":
                 self._on_call(frame)
@@ -165,6 +164,15 @@ class Tracing:
         except Exception as error:
             self.tell_broken(error)
         return self.trace
+
+    def _is_chosen(self) -> bool:
+        was_known = self._plan.index is not None
+        chosen = self._plan.learn_index()
+        if self._plan.index is not None and not was_known:
+            told = self._plan.processes.told
+            if told:
+                self._say(logging.INFO, told)
+        return chosen
 
     def _prefix(self) -> str:
         index = self._plan.index

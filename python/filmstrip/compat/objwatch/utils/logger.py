@@ -9,10 +9,12 @@ that each handler gets what happened while it was there.
 from __future__ import annotations
 
 import logging
+import os
 from typing import Any, Protocol
 
 FORCE = False  # by print(), past logging
 NAME = "objwatch"
+_output: str | None = None  # the file of the ObjWatch() that came last
 
 
 def create_logger(
@@ -87,8 +89,10 @@ def get_logger() -> logging.Logger:
     return logger
 
 
-def prepare(level: int | str) -> None:
+def prepare(level: int | str, output: str | None) -> None:
     """As ObjWatch leaves the logger behind, without handlers of ours."""
+    global _output
+    _output = output
     if level != "force":
         if not logger.hasHandlers():
             logger.setLevel(level)
@@ -113,11 +117,26 @@ def tell(level: int, message: str) -> None:
         logger.log(level, message)
 
 
+def _write(message: str) -> None:
+    """Where the log goes. ObjWatch has handlers for that; we have none."""
+    data = (message + "\n").encode(errors="backslashreplace")
+    try:
+        os.write(2, data)
+        if _output is not None:
+            with open(_output, "ab") as file:
+                file.write(data)
+    except OSError:
+        pass  # nobody reads it, or the disk is full
+
+
 def _log(method: str, message: str, *args: Any, **kwargs: Any) -> None:
     if FORCE:
         print(message, flush=True)
-    else:
+        return
+    if logger.hasHandlers():
         getattr(logger, method)(message, *args, **kwargs)
+    elif logger.isEnabledFor(logging.getLevelNamesMapping()[method.upper()]):
+        _write(message % args if args else message)
 
 
 def log_info(msg: str, *args: Any, **kwargs: Any) -> None:
