@@ -23,8 +23,8 @@ import pytest
 
 # What a failed assert compared is told there too.
 pytest.register_assert_rewrite(
-    *("asking", "dap_client", "dap_films", "objwatch_programs", "proof.alike"),
-    *("step_stories", "stories", "terminals"),
+    *("asking", "dap_client", "dap_films", "objwatch_programs", "objwatch_theirs"),
+    *("proof.alike", "step_stories", "stories", "terminals"),
 )
 
 # Where make was started with `nohup` or in the background, these are ignored, and the

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 
 PROGRAM = """
@@ -37,3 +38,23 @@ def lines(result):
     rule = "=" * 80 + "\n"
     parts = text.split(rule)
     return "".join(parts[2::2]).splitlines() if len(parts) > 2 else []
+
+
+def as_sets(lines: list[str]) -> list[str]:
+    """New locals of one line in a fixed order: ObjWatch's own is the hash's."""
+    result: list[str] = []
+    group: list[str] = []
+    head = None
+    for line in lines:
+        match = re.match(
+            r"(?:DEBUG: )?(?:\[#\d+\] )?( *\d+ [ |]*)(?:upd|apd|pop) _\.", line
+        )
+        if match is None or match[1] != head:
+            result += sorted(group)
+            group = []
+        head = match[1] if match else None
+        if match:
+            group.append(line)
+        else:
+            result.append(line)
+    return result + sorted(group)

@@ -15,6 +15,7 @@ import sys
 import pytest
 
 from conftest import run_program
+from objwatch_programs import as_sets
 
 GOLDEN = pathlib.Path(__file__).parent / "golden" / "objwatch"
 PROGRAMS = sorted(path.stem for path in GOLDEN.glob("*.py"))
@@ -63,26 +64,6 @@ def normal(text: str) -> str:
     text = re.sub(r"(?m)^(> [A-Za-z ]*:).*", r"\1", text)
     text = re.sub(r" at 0x[0-9a-f]*", " at 0x0", text)
     return re.sub(r"from '.*/shop/", "from 'shop/", text)
-
-
-def as_sets(lines: list[str]) -> list[str]:
-    """New locals of one line in a fixed order: ObjWatch's own is the hash's."""
-    result: list[str] = []
-    group: list[str] = []
-    head = None
-    for line in lines:
-        match = re.match(
-            r"(?:DEBUG: )?(?:\[#\d+\] )?( *\d+ [ |]*)(?:upd|apd|pop) _\.", line
-        )
-        if match is None or match[1] != head:
-            result += sorted(group)
-            group = []
-        head = match[1] if match else None
-        if match:
-            group.append(line)
-        else:
-            result.append(line)
-    return result + sorted(group)
 
 
 def without_known(text: str, program: str) -> list[str]:

@@ -403,3 +403,33 @@ def test_no_temporary_files_are_left(runner):
         env={"TMPDIR": os.fspath(runner.folder / "tmp")},
     )
     assert not list((runner.folder / "tmp").iterdir())
+
+
+def test_spawned_processes_of_a_program_find_the_name(runner):
+    """multiprocessing's "spawn" runs the script once more, in a new interpreter."""
+    runner.write(
+        """
+        import multiprocessing
+        import objwatch
+        from objwatch.wrappers import BaseWrapper
+
+        def double(n):
+            return n * 2
+
+        def child(n):
+            with objwatch.ObjWatch(["script.py"], wrapper=BaseWrapper):
+                double(n)
+
+        if __name__ == "__main__":
+            process = multiprocessing.get_context("spawn").Process(target=child, args=(4,))
+            process.start()
+            process.join()
+            assert process.exitcode == 0
+        """,
+        "script.py",
+    )
+    words = ["-m", "filmstrip.compat.objwatch", "--strict", "script.py"]
+    result = run_python(words, runner.folder)
+    assert result.rc == 0, result.stderr
+    assert "run __mp_main__.double <- '0':4" in result.stderr
+    assert "end __mp_main__.double -> 8" in result.stderr

@@ -20,6 +20,7 @@ from xml.etree import ElementTree
 import pytest
 
 from conftest import clean_environment
+from objwatch_theirs import fetch
 
 HELPERS = pathlib.Path(__file__).parent / "objwatch_suites"
 HAS_TORCH = importlib.util.find_spec("torch") is not None
@@ -127,18 +128,9 @@ SUITES = (
 )
 
 
-def fetch(version: str, folder: pathlib.Path) -> None:
+def prepare(version: str, folder: pathlib.Path) -> None:
     """ObjWatch with its tests, and what they need besides."""
-    arguments = ["install", "-q", "--no-deps", "--disable-pip-version-check"]
-    done = subprocess.run(
-        [sys.executable, "-m", "pip", *arguments, "-t", folder, f"objwatch=={version}"],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env=clean_environment(),
-    )
-    if done.returncode != 0:
-        pytest.skip(f"pip cannot fetch ObjWatch {version}: {done.stderr[-200:]}")
+    fetch(version, folder)
     for name, text in MODULES.items():
         path = folder / "tests" / "utils" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -179,7 +171,7 @@ def outcomes(suite: Suite, plugin: str, folder: pathlib.Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.version)
 def test_objwatchs_own_tests(suite, tmp_path):
-    fetch(suite.version, tmp_path / "theirs")
+    prepare(suite.version, tmp_path / "theirs")
     outcomes(suite, "teacher", tmp_path / "theirs")
     # Once more, against what it wrote: the first run compares nothing.
     theirs = outcomes(suite, "no:teacher", tmp_path / "theirs")

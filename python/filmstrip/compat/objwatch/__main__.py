@@ -9,6 +9,8 @@ import os
 import runpy
 import sys
 
+from filmstrip._objwatch_name import CARRIER
+from filmstrip.compat.objwatch import tracer
 from filmstrip.compat.objwatch.alias import install
 
 USE = "usage: python -m filmstrip.compat.objwatch [--strict] [--older] SCRIPT [ARGS]"
@@ -28,7 +30,9 @@ def main() -> int:
     if not os.path.exists(words[0]):
         print(f"filmstrip: no such file: {words[0]}", file=sys.stderr)
         return 2
-    install("--strict" in options, "0.3" if "--older" in options else "0.5")
+    version = "0.3" if "--older" in options else "0.5"
+    install("--strict" in options, version)
+    os.environ[CARRIER] = tracer.defaults.form or version
     sys.argv[:] = words
     sys.path[0] = os.path.dirname(os.path.abspath(words[0]))
     runpy.run_path(words[0], run_name="__main__")
