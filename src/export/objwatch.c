@@ -262,9 +262,9 @@ take_closure(film_objwatch *view, const film_seen_thread *thread,
                 ? NULL
                 : outer_variable(view, thread, code, code->locals[i]);
         film_seen_variable *variable =
-            outer == NULL ? NULL
-                          : film_scope_find(&view->state, &frame->locals,
-                                            code->locals[i], true);
+            outer == NULL
+                ? NULL
+                : film_scope_find(&view->state, &frame->locals, code->locals[i], true);
 
         if (variable != NULL) {
             variable->now = outer->now;

@@ -27,7 +27,8 @@ is_own_container(film_objwatch *view, const film_seen_object *object)
     }
     text = film_reader_string(view->reader, record.note.text);
     return record.note.base == FILM_BASE_COUNTS ||
-           ((record.note.base == FILM_BASE_LIST || record.note.base == FILM_BASE_DICT) &&
+           ((record.note.base == FILM_BASE_LIST ||
+             record.note.base == FILM_BASE_DICT) &&
             text.length == 1 && text.data[0] == FILM_HOLE_ITEMS);
 }
 

@@ -458,8 +458,7 @@ put_object(film_watch *state, film_buffer *out, film_seen_object *object, bool s
     else if (take_scalar(state, object, &scalar)) {
         put_plain(state, out, &scalar, false);
     }
-    else if (!state->older &&
-             (name = attribute(state, object, "__name__")) != NULL) {
+    else if (!state->older && (name = attribute(state, object, "__name__")) != NULL) {
         LITERAL(out, "(type)");
         put_plain(state, out, name, false);
     }

@@ -69,7 +69,10 @@ def check_content(wheel):
         "filmstrip/_reader.pyi",
     ):
         assert name in names and name in record
-    assert len(pth.splitlines()) == 1 and 'os.environ.get("FILMSTRIP") and' in pth
+    for name, line in zip(
+        ("FILMSTRIP", "FILMSTRIP_OBJWATCH"), pth.splitlines(), strict=True
+    ):
+        assert line.startswith(f'import os; os.environ.get("{name}") and __import__(')
 
 
 def check_empty_environment(wheel, tmp_path):

@@ -256,7 +256,9 @@ def test_output_is_there_or_raises(runner):
                 else:
                     raise AssertionError
             """
-        ).replace("import filmstrip\n", "import filmstrip, filmstrip.compat.objwatch\n"),
+        ).replace(
+            "import filmstrip\n", "import filmstrip, filmstrip.compat.objwatch\n"
+        ),
     )
 
 

@@ -106,7 +106,9 @@ class Tracer:
     def trace_factory(self) -> Callable[..., Any]:
         """A trace function for sys.settrace, for one's own use."""
         running = self._running
-        return (running if isinstance(running, Tracing) else Tracing(self._plan())).trace
+        return (
+            running if isinstance(running, Tracing) else Tracing(self._plan())
+        ).trace
 
     def log_metainfo_with_format(self) -> None:
         """The header."""

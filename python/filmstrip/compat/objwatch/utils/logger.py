@@ -73,11 +73,11 @@ class _Prompt:
         _hand_over()
         self.__dict__["handlers"] = handlers
 
-    def addHandler(self, hdlr: logging.Handler) -> None:  # noqa: N802 (logging's name)
+    def addHandler(self, hdlr: logging.Handler) -> None:
         _hand_over()
         super().addHandler(hdlr)  # type: ignore[misc]
 
-    def removeHandler(self, hdlr: logging.Handler) -> None:  # noqa: N802
+    def removeHandler(self, hdlr: logging.Handler) -> None:
         _hand_over()
         super().removeHandler(hdlr)  # type: ignore[misc]
 

@@ -72,7 +72,7 @@ FunctionWrapper = ABCWrapper  # its name up to 0.4
 
 
 def kind_of(wrapper: Any) -> str:
-    """"own": a class of the program's, to be run in it; "none", "base" and "shape" are
+    """ "own": a class of the program's, to be run in it; "none", "base" and "shape" are
     written from a recording. Wrappers of ObjWatch itself, where it is installed too,
     count as ours; ValueError for what is no wrapper."""
     if wrapper is None:
