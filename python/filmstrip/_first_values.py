@@ -1,9 +1,9 @@
 """What the globals of the watched modules hold when a recording begins.
 
-A recording has the values that are written while it runs. So code is run for each module
-that writes each of its globals once more, in a copy of its names: nothing of
-the program's own runs, and nothing of it changes. export/objwatch_config.h knows the
-file by its name.
+A recording has the values that are written while it runs. So code is run for each
+module that writes each of its globals once more, in a copy of its names: nothing of the
+program's own runs, and nothing of it changes. export/objwatch_config.h knows the file
+by its name.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ The log of a recording is made by src/export/objwatch*.c, by the same rules.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable
 from typing import Any
@@ -185,51 +186,32 @@ class EventHandls:
         data = {"name": name, "line": lineno, "old": old, "new": new}
         self._keep("upd", {**data, "call_depth": call_depth})
 
-    def _handle_length(self, kind: EventType, *given: Any) -> None:
-        lineno, owner, key, value_type, old, new, call_depth, index_info = given
-        name, type_name = f"{owner}.{key}", value_type.__name__
-        text = f"{name} ({type_name})(len){old} -> {new}"
+    def _handle_length(
+        self,
+        kind: EventType,
+        lineno: int,
+        class_name: str,
+        key: str,
+        value_type: type,
+        old_value_len: int | None,
+        current_value_len: int | None,
+        call_depth: int,
+        index_info: str,
+    ) -> None:
+        name, type_name = f"{class_name}.{key}", value_type.__name__
+        text = f"{name} ({type_name})(len){old_value_len} -> {current_value_len}"
         self._say(index_info + self._line(lineno, kind, call_depth, text))
         data = {
             "name": name,
             "line": lineno,
-            "old": {"type": type_name, "len": old},
-            "new": {"type": type_name, "len": new},
+            "old": {"type": type_name, "len": old_value_len},
+            "new": {"type": type_name, "len": current_value_len},
             "call_depth": call_depth,
         }
         self._keep(kind.label, data)
 
-    def handle_apd(
-        self,
-        lineno: int,
-        class_name: str,
-        key: str,
-        value_type: type,
-        old_value_len: int | None,
-        current_value_len: int | None,
-        call_depth: int,
-        index_info: str,
-    ) -> None:
-        self._handle_length(
-            *(EventType.APD, lineno, class_name, key, value_type),
-            *(old_value_len, current_value_len, call_depth, index_info),
-        )
-
-    def handle_pop(
-        self,
-        lineno: int,
-        class_name: str,
-        key: str,
-        value_type: type,
-        old_value_len: int | None,
-        current_value_len: int | None,
-        call_depth: int,
-        index_info: str,
-    ) -> None:
-        self._handle_length(
-            *(EventType.POP, lineno, class_name, key, value_type),
-            *(old_value_len, current_value_len, call_depth, index_info),
-        )
+    handle_apd = functools.partialmethod(_handle_length, EventType.APD)
+    handle_pop = functools.partialmethod(_handle_length, EventType.POP)
 
     def determine_change_type(
         self, old_value_len: int, current_value_len: int
