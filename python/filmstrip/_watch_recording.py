@@ -230,8 +230,12 @@ class Recording:
         chosen = child.learn_index()
         if plan.level <= logging.INFO and child.index is not None and not was_known:
             _watch.say(child, child.processes.told)
-        if chosen and not _recorder.active():
+        if not chosen or _recorder.active():
+            return
+        try:
             Recording(child)
+        except (OSError, RuntimeError, ValueError) as error:
+            _watch.say(child, f"filmstrip: no lines of process {os.getpid()}: {error}")
 
     def _open_frames(self) -> int:
         """How many of the frames that began since the start have lines."""

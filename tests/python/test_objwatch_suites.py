@@ -171,6 +171,8 @@ def outcomes(suite: Suite, plugin: str, folder: pathlib.Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.version)
 def test_objwatchs_own_tests(suite, tmp_path):
+    if suite.version == "0.3.5" and sys.version_info >= (3, 14):
+        pytest.skip("ObjWatch 0.3.5 does not run on Python 3.14: _weakrefset")
     prepare(suite.version, tmp_path / "theirs")
     outcomes(suite, "teacher", tmp_path / "theirs")
     # Once more, against what it wrote: the first run compares nothing.
