@@ -86,7 +86,10 @@ class Recording:
             plan.records.tell(logging.INFO, _watch.header(plan))
         try:
             meta = _options.describe(options, _api._program_words())
-            _options.begin(options, {**meta, **_watch.describe(plan)})
+            meta.update(_watch.describe(plan))
+            if plan.form:
+                meta["objwatch.slots"] = _first_values.slots(plan.targets)
+            _options.begin(options, meta)
             if plan.config.with_globals and not plan.is_child:
                 _first_values.write(Scope(plan.targets, True), plan.targets)
             self._follow(path)

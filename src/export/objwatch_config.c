@@ -141,6 +141,22 @@ set_word(film_objwatch_config *config, film_text name, film_text value)
     }
 }
 
+static film_status
+copy_slots(film_objwatch_config *config, const char *text, film_error *error)
+{
+    size_t length = text == NULL ? 0 : strlen(text);
+
+    if (length == 0) {
+        return FILM_OK;
+    }
+    config->slots = film_alloc(length + 1);
+    if (config->slots == NULL) {
+        return film_fail(error, FILM_NO_MEMORY, "not enough memory");
+    }
+    memcpy(config->slots, text, length);
+    return FILM_OK;
+}
+
 film_status
 film_objwatch_config_load(film_objwatch_config *config, const film_reader *reader,
                           film_error *error)
@@ -165,6 +181,7 @@ film_objwatch_config_load(film_objwatch_config *config, const film_reader *reade
             set_word(config, name, value);
         }
     }
+    FILM_TRY(copy_slots(config, film_reader_meta(reader, "objwatch.slots"), error));
     return rules == NULL ? FILM_OK : load_rules(config, rules, error);
 }
 
@@ -173,6 +190,7 @@ film_objwatch_config_reset(film_objwatch_config *config)
 {
     film_free(config->rules);
     film_free(config->text);
+    film_free(config->slots);
     memset(config, 0, sizeof(*config));
 }
 
@@ -370,4 +388,21 @@ film_objwatch_shows_global(const film_objwatch_config *config, film_text module,
         }
     }
     return named || !any;
+}
+
+bool
+film_objwatch_is_slot(const film_objwatch_config *config, film_text type,
+                      film_text name)
+{
+    film_text rest = {config->slots, config->slots == NULL ? 0 : strlen(config->slots)};
+
+    while (rest.length > 0) {
+        film_text slot = cut(&rest, '\n');
+        film_text owner = cut(&slot, ' ');
+
+        if (film_text_equals(slot, name) && film_text_equals(owner, type)) {
+            return true;
+        }
+    }
+    return false;
 }

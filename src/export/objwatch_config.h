@@ -40,6 +40,7 @@ typedef struct film_objwatch_config {
     uint64_t level; /* of Python's logging */
     film_objwatch_wrapper wrapper;
     char *text; /* owned: META is gone when a live recording is read on */
+    char *slots; /* owned; `TYPE NAME` a line: members of __slots__; NULL: none */
     film_objwatch_rule *rules; /* owned */
     size_t rule_count;
 } film_objwatch_config;
@@ -77,6 +78,11 @@ film_objwatch_shows_global(const film_objwatch_config *config, film_text module,
 bool
 film_objwatch_names_attribute(const film_objwatch_config *config, film_text module,
                               film_text owner, film_text name);
+
+/* The attribute is a member of __slots__ of a type that has a __dict__ too. */
+bool
+film_objwatch_is_slot(const film_objwatch_config *config, film_text type,
+                      film_text name);
 
 static inline bool
 film_text_equals(film_text one, film_text other)

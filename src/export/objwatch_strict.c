@@ -62,6 +62,16 @@ is_seen(film_objwatch *view, const film_seen_variable *variable)
            !film_objwatch_is_callable(&view->state, &variable->now);
 }
 
+static bool
+is_seen_attribute(film_objwatch *view, const film_seen_object *object,
+                  const film_seen_variable *variable)
+{
+    return is_seen(view, variable) &&
+           !film_objwatch_is_slot(&view->config,
+                                  film_reader_string(view->reader, object->type),
+                                  film_reader_string(view->reader, variable->name));
+}
+
 void
 film_objwatch_meet(film_objwatch *view, film_seen_frame *frame, bool begins)
 {
@@ -73,7 +83,7 @@ film_objwatch_meet(film_objwatch *view, film_seen_frame *frame, bool begins)
     if (can_be_tracked(view, self)) {
         for (size_t i = 0; i < self->attributes.count; i++) {
             film_seen_variable *variable = &self->attributes.items[i];
-            if (!self->tracked && is_seen(view, variable)) {
+            if (!self->tracked && is_seen_attribute(view, self, variable)) {
                 variable->was = true;
                 variable->old = variable->now;
             }
@@ -135,7 +145,7 @@ look_at_self(film_objwatch *view, film_seen_frame *frame, film_objwatch_line lin
     line.owner = film_objwatch_type(&view->state, self);
     for (size_t i = 0; i < self->attributes.count; i++) {
         film_seen_variable *variable = &self->attributes.items[i];
-        if (is_seen(view, variable) &&
+        if (is_seen_attribute(view, self, variable) &&
             film_objwatch_shows_attribute(
                 &view->config, code, line.owner,
                 film_reader_string(view->reader, variable->name))) {

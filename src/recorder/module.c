@@ -367,8 +367,7 @@ recorder_add_source(PyObject *Py_UNUSED(module), PyObject *args)
 static PyObject *
 recorder_pause(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
 {
-    film_session_pause();
-    Py_RETURN_NONE;
+    return PyBool_FromLong(film_session_pause());
 }
 
 static PyObject *
@@ -430,7 +429,8 @@ static PyMethodDef recorder_methods[] = {
      "True when a recording with this redact and redact_words takes out the name."},
     {"add_source", recorder_add_source, METH_VARARGS,
      "Keeps source text that is in no file."},
-    {"pause", recorder_pause, METH_NOARGS, "Events are not recorded until resume()."},
+    {"pause", recorder_pause, METH_NOARGS,
+     "Events are not recorded until resume(); False where they were not before."},
     {"resume", recorder_resume, METH_NOARGS, "Ends a pause."},
     {"lost_control", recorder_lost_control, METH_O,
      "Notes in the recording that events may be missing."},

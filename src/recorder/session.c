@@ -406,11 +406,14 @@ film_session_path(void)
     return session->child_path != NULL ? session->child_path : session->options.path;
 }
 
-void
+bool
 film_session_pause(void)
 {
+    bool was_paused = film_the_session.paused;
+
     film_the_session.paused = true;
     film_the_session.token = FILM_TOKEN_OFF;
+    return !was_paused;
 }
 
 void

@@ -112,7 +112,8 @@ film_session_has_stopped(void);
 const char *
 film_session_path(void);
 
-void
+/* False: it was paused already. */
+bool
 film_session_pause(void);
 
 void

@@ -203,6 +203,46 @@ def test_handlers_get_the_lines_as_records(runner):
     assert result.stderr.count("run __main__.double") == 4
 
 
+def test_handlers_that_are_targets_are_not_told_of_themselves(runner):
+    """With another thread too, whose events may not be lost; and a pause stays one."""
+    result = check(
+        runner,
+        program(
+            """
+            import logging, threading
+            told = []
+            class Keep(logging.Handler):
+                def emit(self, record):
+                    told.append(record.getMessage())
+            logger = logging.getLogger("objwatch")
+            logger.setLevel(logging.DEBUG)
+            keep = Keep()
+            logger.addHandler(keep)
+            filmstrip.watch(["program.py"], with_locals=True)
+            other = threading.Event()
+            thread = threading.Thread(target=other.wait)
+            thread.start()
+            for _ in range(12):
+                double(1)
+                logger.addHandler(keep)
+            other.set()
+            thread.join()
+            double(2)
+            filmstrip.pause()
+            logger.addHandler(keep)
+            double(3)
+            filmstrip.resume()
+            double(4)
+            logger.addHandler(keep)
+            lines = [line for line in told if "__main__.double" in line]
+            assert len(lines) == 2 * (12 + 2), told
+            assert not any("emit" in line for line in told)
+            """
+        ),
+    )
+    assert "upd _.result None -> 6" not in result.stderr
+
+
 def test_records_and_levels(runner):
     check(
         runner,

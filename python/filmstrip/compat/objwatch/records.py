@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import sys
 import threading
 
 from filmstrip import _reader, _recorder
@@ -45,14 +46,21 @@ class LoggedRecords:
             return
         if not self._lock.acquire(blocking=False):
             return  # a handler asked for the handlers, or another thread is at it
-        _recorder.pause()
+        # The handlers are code of the program: what they do is not to be told to them.
+        # A pause would be one of all threads.
+        alone = len(sys._current_frames()) == 1
+        paused = alone and _recorder.pause()
         try:
-            for message in split(self._lines.read()):
+            messages = split(self._lines.read())
+            for message in messages:
                 logger.tell(logging.DEBUG, message)
+            if messages and not alone:
+                self._lines.read()
         except (OSError, ValueError):
-            pass
+            pass  # damaged: the log itself is not ours to write
         finally:
-            _recorder.resume()
+            if paused:
+                _recorder.resume()
             self._lock.release()
 
     def end(self) -> None:
