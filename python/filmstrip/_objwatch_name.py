@@ -1,6 +1,6 @@
-"""`import objwatch` in the Python processes that a program started by
-`python -m filmstrip.compat.objwatch` starts: those of multiprocessing's "spawn" and
-"forkserver" run the program's script once more.
+"""`import objwatch` in a program started by `python -m filmstrip.compat.objwatch`, and
+in the Python processes it starts: those of multiprocessing's "spawn" and "forkserver"
+run its script once more.
 
 filmstrip.pth imports this where the environment variable is set. Nothing of ours is
 loaded until somebody asks for the name.

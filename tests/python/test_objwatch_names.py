@@ -114,6 +114,10 @@ def test_run_as_a_module(runner):
     older = run_python([*words, "--older", "script.py"], runner.folder).stderr
     assert "DEBUG:     8 | | upd Car.km None -> 3" in older.replace("    9", "    8")
     assert run_python([*words, "missing.py"], runner.folder).rc == 2
+    runner.write("import objwatch, sys\nprint(sys.flags.optimize)\n1 / 0", "failing.py")
+    failing = run_python(["-O", "-X", "utf8", *words, "failing.py"], runner.folder)
+    assert (failing.rc, failing.stdout) == (1, "1\n")
+    assert "filmstrip" not in failing.stderr  # no frame of ours
     assert run_python(words, runner.folder).rc == 2
 
 

@@ -83,7 +83,7 @@ EDITS = [
     # Functions have no address in a recording.
     ("0.3.5", "util.py", " at 0x[0-9a-fA-F]+>", "( at 0x[0-9a-fA-F]+)?>"),
     # So long may a loaded machine need until the program sleeps.
-    ("", "test_output_exit.py", "time.sleep(0.1)", "time.sleep(0.5)"),
+    ("", "test_output_exit.py", "time.sleep(0.1)", "time.sleep(1)"),
     # ObjWatch takes Ctrl-C away from the program: it writes its tree and exits. Ours
     # is KeyboardInterrupt, as without us, so the tree also has how the functions ended.
     ("", "test_output_exit.py", '"SIGINT": signal.SIGINT,', ""),
