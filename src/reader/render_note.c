@@ -92,10 +92,10 @@ film_noted_open(film_renderer *renderer, const film_value_record *record,
     film_buffer *stack = &renderer->reader->items;
 
     *out = (film_noted){.renderer = renderer,
-                   .note = record->note,
-                   .count = record->count,
-                   .form = record->form,
-                   .cut = (record->flags & FILM_VALUE_CUT) != 0};
+                        .note = record->note,
+                        .count = record->count,
+                        .form = record->form,
+                        .cut = (record->flags & FILM_VALUE_CUT) != 0};
     out->tokens = copied(stack, record->note.tokens);
     out->items = copied(stack, record->rest);
     out->names = string_of(renderer, record->note.names);
@@ -117,19 +117,49 @@ film_noted_close(film_noted *of)
 /* --- counts --- */
 
 typedef struct counted {
-    double count;
+    long double count; /* has room for 64 bits */
     size_t at, length; /* of the pair, in the stack */
 } counted;
 
+/* An int of more than 64 bits: a record without a form, in two's complement. */
 static bool
-number_of(const film_token *token, double *number)
+long_number(film_reader *reader, uint64_t id, long double *number)
 {
-    if (token->kind == FILM_TOKEN_INT) {
-        *number = (double)token->integer;
-        return true;
+    film_value_record record;
+    size_t length;
+
+    if (film_reader_record(reader, id, &record, NULL) != FILM_OK || record.form != 0 ||
+        (record.flags & FILM_VALUE_CUT) != 0 ||
+        !film_text_is(film_tables_string(&reader->tables, record.type), "int", 3)) {
+        return false;
     }
-    *number = token->number;
-    return token->kind == FILM_TOKEN_FLOAT;
+    length = film_input_left(&record.rest);
+    *number = length > 0 && (record.rest.at[length - 1] & 0x80) != 0 ? -1 : 0;
+    for (size_t i = length; i > 0; i--) {
+        *number = *number * 256 + record.rest.at[i - 1];
+    }
+    return true;
+}
+
+static bool
+number_of(film_reader *reader, const film_token *token, long double *number)
+{
+    switch ((int)token->kind) {
+    case FILM_TOKEN_INT:
+        *number = token->integer;
+        return true;
+    case FILM_TOKEN_FLOAT:
+        *number = token->number;
+        return true;
+    case FILM_TOKEN_TRUE:
+    case FILM_TOKEN_FALSE:
+        *number = token->kind == FILM_TOKEN_TRUE;
+        return true;
+    case FILM_TOKEN_VALUE:
+        return long_number(reader, token->value, number);
+    default:
+        return false;
+    }
 }
 
 /* Reads the pairs; false: not all have numbers for values. */
@@ -143,7 +173,7 @@ read_counts(film_noted *of, counted *pairs)
 
         pairs[i].at = walk.at;
         if (!film_item_walk_next(&walk, &key) || !film_item_walk_next(&walk, &value) ||
-            !number_of(&value, &pairs[i].count)) {
+            !number_of(of->renderer->reader, &value, &pairs[i].count)) {
             return false;
         }
         pairs[i].length = walk.at - pairs[i].at;
@@ -271,8 +301,8 @@ static void
 put_items(film_noted *of)
 {
     film_note_base base = of->note.base & (FILM_BASE_OR_NOTHING - 1u);
-    bool pairs = base == FILM_BASE_DICT || base == FILM_BASE_PAIRS ||
-                 base == FILM_BASE_COUNTS;
+    bool pairs =
+        base == FILM_BASE_DICT || base == FILM_BASE_PAIRS || base == FILM_BASE_COUNTS;
 
     if (of->count == 0 && !of->cut && (of->note.base & FILM_BASE_OR_NOTHING) != 0) {
         drop_comma(of->renderer->out);
@@ -359,10 +389,10 @@ put_fields(film_noted *of)
         put_all_fields(of);
     }
     while (!film_render_is_full(of->renderer) && next_name(&names, &name)) {
-        if (of->form == FILM_OBJECT_ATTRIBUTES ? film_noted_attribute(of, name, &token)
-                                               : of->form == FILM_OBJECT_SEQUENCE &&
-                                                     film_item_walk_next(&of->items,
-                                                                         &token)) {
+        if (of->form == FILM_OBJECT_ATTRIBUTES
+                ? film_noted_attribute(of, name, &token)
+                : of->form == FILM_OBJECT_SEQUENCE &&
+                      film_item_walk_next(&of->items, &token)) {
             put_field(of, name, &token, &first);
         }
     }
