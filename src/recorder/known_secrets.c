@@ -90,12 +90,12 @@ remember_text(const char *text, size_t length)
 static void
 remember_scalar(PyObject *value)
 {
-    if (Py_TYPE(value) == &PyUnicode_Type) {
+    if (PyUnicode_Check(value)) {
         char text[FILM_SECRET_BYTES + UTF8_BYTES];
 
         remember_text(text, film_text_copy(value, text, FILM_SECRET_BYTES, NULL));
     }
-    else if (Py_TYPE(value) == &PyBytes_Type) {
+    else if (PyBytes_Check(value)) {
         remember_text(PyBytes_AS_STRING(value), (size_t)PyBytes_GET_SIZE(value));
     }
 }
@@ -103,11 +103,9 @@ remember_scalar(PyObject *value)
 void
 film_secret_remember(PyObject *value)
 {
-    const PyTypeObject *type = Py_TYPE(value);
-
-    if (type == &PyList_Type || type == &PyTuple_Type) {
-        PyObject **items = type == &PyList_Type ? ((PyListObject *)value)->ob_item
-                                                : ((PyTupleObject *)value)->ob_item;
+    if (PyList_Check(value) || PyTuple_Check(value)) {
+        PyObject **items = PyList_Check(value) ? ((PyListObject *)value)->ob_item
+                                               : ((PyTupleObject *)value)->ob_item;
 
         for (Py_ssize_t index = 0; index < Py_SIZE(value) && index < 64; index++) {
             if (items[index] != NULL) {
@@ -115,7 +113,7 @@ film_secret_remember(PyObject *value)
             }
         }
     }
-    else if (type == &PyDict_Type) {
+    else if (PyDict_Check(value)) {
         film_pairs pairs;
 
         film_pairs_of_dict(value, &pairs);

@@ -74,7 +74,8 @@ film_snapshot_compared(film_object *object, PyObject *value, uint32_t levels,
     object->unsure = false;
     object->compared = true;
     object->dict = PyDict_Check(value);
-    object->version = object->dict ? film_is_ordered(value) ? 0 : film_dict_version(value)
+    object->version = object->dict
+                          ? film_is_ordered(value) ? 0 : film_dict_version(value)
                       : PyType_Check(value) ? ((PyTypeObject *)value)->tp_version_tag
                                             : 0;
     object->worded = object->sure && film_fingerprint_words(value, object->words);
@@ -131,12 +132,12 @@ place_items(film_context *context, PyObject *value, film_content content,
 static uint32_t
 record_flags(const film_unfinished *made)
 {
-    const PyObject *value = made->object;
+    const PyTypeObject *type = Py_TYPE(made->object);
 
     return FILM_VALUE_OBJECT | (made->cut ? FILM_VALUE_CUT : 0) |
            (made->noted ? FILM_VALUE_NOTED : 0) |
-           (Py_TYPE(value)->tp_dictoffset == 0 ? FILM_VALUE_SLOTS : 0) |
-           (Py_TYPE(value)->tp_call != NULL ? FILM_VALUE_CALLABLE : 0);
+           (type->tp_dictoffset == 0 ? FILM_VALUE_SLOTS : 0) |
+           (type->tp_call != NULL ? FILM_VALUE_CALLABLE : 0);
 }
 
 /* Takes the record off the buffer: written, unless it equals the last one. */

@@ -95,6 +95,14 @@ film_snapshot_put_held(film_unfinished *making, PyObject *value)
     }
 }
 
+void
+film_snapshot_put_secret(film_unfinished *making, PyObject *value, PyObject *name)
+{
+    film_holder holder = {.kind = FILM_HOLDER_NONE};
+
+    put_secret(making, value, name, &holder);
+}
+
 static film_holder
 holder_of_item(const film_unfinished *making, Py_ssize_t position)
 {
@@ -172,9 +180,8 @@ put_array(film_unfinished *making, PyObject *const *items, Py_ssize_t length)
 static void
 put_tuple(film_unfinished *making, PyObject *tuple)
 {
-    PyObject *fields = film_type_of(Py_TYPE(tuple))->named
-                           ? film_record_fields(Py_TYPE(tuple))
-                           : NULL;
+    PyObject *fields =
+        film_type_of(Py_TYPE(tuple))->named ? film_record_fields(Py_TYPE(tuple)) : NULL;
     uint32_t count;
 
     if (fields == NULL) {

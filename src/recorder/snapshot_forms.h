@@ -33,6 +33,10 @@ typedef struct film_unfinished {
 void
 film_snapshot_put_held(film_unfinished *making, PyObject *value);
 
+/* The same of what it holds under the name of a secret. */
+void
+film_snapshot_put_secret(film_unfinished *making, PyObject *value, PyObject *name);
+
 /* Appends form, length, count, note and content. */
 void
 film_snapshot_put(film_unfinished *making, film_content content);

@@ -197,10 +197,9 @@ word(PyObject *value)
     head = film_digest_mix(film_digest_mix(WORD_SALT, (uint64_t)number->exponent),
                            (uint64_t)(number->flags & FILM_MPD_SAID));
     head = film_digest_mix(
-        head, number->length == 1
-                  ? number->data[0]
-                  : film_hash(number->data,
-                              (size_t)number->length * sizeof(*number->data)));
+        head, number->length == 1 ? number->data[0]
+                                  : film_hash(number->data, (size_t)number->length *
+                                                                sizeof(*number->data)));
     return head == 0 ? 1 : head;
 }
 
@@ -210,7 +209,8 @@ learn(film_type *known, PyTypeObject *type)
     const PyObject *decimal = film_family_global("_decimal", "Decimal");
 
     if (!film_family_comes_from(type, decimal) ||
-        ((const PyTypeObject *)decimal)->tp_basicsize < (Py_ssize_t)sizeof(film_decimal) ||
+        ((const PyTypeObject *)decimal)->tp_basicsize <
+            (Py_ssize_t)sizeof(film_decimal) ||
         ((const PyTypeObject *)decimal)->tp_itemsize != 0) {
         return false;
     }

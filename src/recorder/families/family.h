@@ -32,8 +32,9 @@ typedef struct film_family {
     bool whole; /* the note needs neither items nor attributes */
 } film_family;
 
-extern const film_family film_family_scalars;  /* classes made of int, float, str, bytes */
-extern const film_family film_family_made;     /* classes made of containers */
+extern const film_family
+    film_family_scalars;                   /* classes made of int, float, str, bytes */
+extern const film_family film_family_made; /* classes made of containers */
 extern const film_family film_family_records;  /* namedtuple, structseq */
 extern const film_family film_family_classes;  /* Enum, Fraction, UUID, Path, ... */
 extern const film_family film_family_fields;   /* dataclasses, SimpleNamespace */

@@ -110,14 +110,14 @@ put_bytes(film_template *made, const char *text, size_t length, bool is_name)
     size_t room = sizeof(made->text) - made->length;
 
     length = length < room ? length : room;
-    while (length > 0 && length == room && ((unsigned char)text[length] & 0xc0) == 0x80) {
+    while (length > 0 && length == room &&
+           ((unsigned char)text[length] & 0xc0) == 0x80) {
         length--; /* not within a character */
     }
     for (size_t index = 0; index < length; index++) {
         char byte = text[index];
 
-        made->text[made->length++] =
-            is_name && (unsigned char)byte < 0x20 ? '?' : byte;
+        made->text[made->length++] = is_name && (unsigned char)byte < 0x20 ? '?' : byte;
     }
 }
 
@@ -150,7 +150,8 @@ film_template_put_short(film_template *made, const PyTypeObject *type)
 {
     const char *dot = strrchr(type->tp_name, '.');
 
-    film_template_put_name(made, dot == NULL || dot[1] == '\0' ? type->tp_name : dot + 1);
+    film_template_put_name(made,
+                           dot == NULL || dot[1] == '\0' ? type->tp_name : dot + 1);
 }
 
 void

@@ -169,9 +169,10 @@ static bool
 says_number(PyObject *object, const struct scalar_type *of)
 {
     const PyNumberMethods *methods = Py_TYPE(object)->tp_as_number;
-    unaryfunc convert = methods == NULL                                 ? NULL
-                        : of->kind == KIND_INT || of->kind == KIND_UINT ? methods->nb_int
-                                                                        : methods->nb_float;
+    unaryfunc convert = methods == NULL ? NULL
+                        : of->kind == KIND_INT || of->kind == KIND_UINT
+                            ? methods->nb_int
+                            : methods->nb_float;
     PyObject *type, *value, *trace, *number;
     bool right = false;
 
@@ -180,8 +181,7 @@ says_number(PyObject *object, const struct scalar_type *of)
                (unsigned char)*bytes_of(object) <= 1;
     }
     if (of->kind == KIND_COMPLEX || of->kind == KIND_COMPLEX_SINGLE) {
-        return Py_TYPE(object)->tp_basicsize >=
-               (Py_ssize_t)sizeof(PyObject) + of->size;
+        return Py_TYPE(object)->tp_basicsize >= (Py_ssize_t)sizeof(PyObject) + of->size;
     }
     if (convert == NULL) {
         return false;
@@ -239,8 +239,8 @@ hole_of(const struct scalar_type *of)
 static void
 put_complex(film_template *made, const struct scalar_type *of)
 {
-    const char *hole = of->kind == KIND_COMPLEX_SINGLE ? HOLE_COMPLEX_SINGLE
-                                                       : HOLE_COMPLEX;
+    const char *hole =
+        of->kind == KIND_COMPLEX_SINGLE ? HOLE_COMPLEX_SINGLE : HOLE_COMPLEX;
 
     film_template_put(made, state.with_type ? "" : "(");
     film_template_put(made, hole);
@@ -316,8 +316,8 @@ note(film_unfinished *making)
     }
     if (is_text(Py_TYPE(making->object))) {
         film_template_put(&made, state.with_type ? "np." : "");
-        film_template_put(&made, state.with_type ? Py_TYPE(making->object)->tp_name + 6
-                                                 : "");
+        film_template_put(&made,
+                          state.with_type ? Py_TYPE(making->object)->tp_name + 6 : "");
         film_template_put(&made, state.with_type ? "(" HOLE_VALUE ")" : HOLE_VALUE);
         film_note_begin(film_template_keep(&made), 0, 0, 1);
         film_note_scalar(making, making->object);
@@ -330,7 +330,9 @@ note(film_unfinished *making)
     is_complex = of->kind == KIND_COMPLEX || of->kind == KIND_COMPLEX_SINGLE;
     put_text(&made, making->object, of);
     film_note_begin(film_template_keep(&made), 0, 0,
-                    is_complex ? 2 : of->kind == KIND_BOOL ? 0 : 1);
+                    is_complex              ? 2
+                    : of->kind == KIND_BOOL ? 0
+                                            : 1);
     put_tokens(making->object, of);
     return true;
 }
