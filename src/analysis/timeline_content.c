@@ -81,15 +81,22 @@ typedef struct renewal {
     int64_t length;
 } renewal;
 
+static bool
+is_container(const film_value_record *record)
+{
+    return record->form == FILM_OBJECT_SEQUENCE ||
+           record->form == FILM_OBJECT_MAPPING || record->form == FILM_OBJECT_BYTES;
+}
+
 static void
-renew(void *context, uint64_t id, film_value_record *record)
+renew(void *context, uint64_t id, film_value_record *record, bool held)
 {
     renewal *with = context;
     film_value_record now = *record;
     film_status status = FILM_OK;
 
-    if (record->form == FILM_OBJECT_SEQUENCE || record->form == FILM_OBJECT_MAPPING ||
-        record->form == FILM_OBJECT_BYTES ||
+    (void)held;
+    if (is_container(record) ||
         film_note_needs_attributes(with->timeline->reader, record)) {
         status = film_content_at(with->timeline, with->moment, id, &now,
                                  &with->timeline->content, &with->doubtful, NULL);
@@ -108,14 +115,15 @@ renew(void *context, uint64_t id, film_value_record *record)
 }
 
 static void
-renew_lent(void *context, uint64_t id, film_value_record *record)
+renew_lent(void *context, uint64_t id, film_value_record *record, bool held)
 {
     film_timeline_at *at = context;
     film_reader *reader = at->timeline->reader;
     film_value_record now = *record;
     bool doubtful = false;
 
-    if (!film_note_needs_attributes(reader, record)) {
+    if (!film_note_needs_attributes(reader, record) &&
+        !(held && is_container(record))) {
         return;
     }
     /* What it looks for on the way needs no texts of this kind. */

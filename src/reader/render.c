@@ -460,7 +460,7 @@ render_record(film_renderer *renderer, uint64_t id, bool by_name)
         return;
     }
     if (renderer->renew != NULL && record.form != 0 && record.serial != 0) {
-        renderer->renew(renderer->context, id, &record);
+        renderer->renew(renderer->context, id, &record, renderer->held);
         if (is_around(renderer, record.serial)) {
             render_around(renderer, &record);
             return;

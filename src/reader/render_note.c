@@ -264,7 +264,16 @@ put_value(film_noted *of, bool raw)
     renderer->depth--;
 }
 
-/* The next token's type and serial; of what has none its text. */
+static bool
+is_named(film_reader *reader, const film_token *token)
+{
+    film_value_record record;
+
+    return film_reader_record(reader, token->value, &record, NULL) == FILM_OK &&
+           record.form == FILM_OBJECT_NAMED;
+}
+
+/* The next token's type and serial; of what has none, and of classes, the text. */
 static void
 put_object(film_noted *of)
 {
@@ -279,7 +288,8 @@ put_object(film_noted *of)
         return;
     }
     film_token_describe(renderer->reader, &token, &value, &record);
-    if (!value.is_object || value.object == 0) {
+    if (!value.is_object || value.object == 0 ||
+        (token.kind != FILM_TOKEN_CYCLE && is_named(renderer->reader, &token))) {
         put_value(of, false);
         return;
     }
@@ -300,7 +310,7 @@ drop_comma(film_buffer *out)
 static void
 put_items(film_noted *of)
 {
-    film_note_base base = of->note.base & (FILM_BASE_OR_NOTHING - 1u);
+    film_note_base base = of->note.base & FILM_BASE_ITEMS;
     bool pairs =
         base == FILM_BASE_DICT || base == FILM_BASE_PAIRS || base == FILM_BASE_COUNTS;
 
@@ -320,6 +330,19 @@ put_items(film_noted *of)
     film_render_based(of->renderer, &of->items, of->count, of->cut, base);
 }
 
+void
+film_render_held(film_noted *of, const film_token *token)
+{
+    film_renderer *renderer = of->renderer;
+    bool held = renderer->held;
+
+    renderer->held = held || of->form == FILM_OBJECT_ATTRIBUTES;
+    renderer->depth++;
+    film_render_token(renderer, token);
+    renderer->depth--;
+    renderer->held = held;
+}
+
 static void
 put_field(film_noted *of, film_text name, const film_token *token, bool *first)
 {
@@ -329,9 +352,7 @@ put_field(film_noted *of, film_text name, const film_token *token, bool *first)
     *first = false;
     put_text(out, name);
     film_buffer_put_byte(out, '=');
-    of->renderer->depth++;
-    film_render_token(of->renderer, token);
-    of->renderer->depth--;
+    film_render_held(of, token);
 }
 
 bool
@@ -352,16 +373,17 @@ film_noted_attribute(film_noted *of, film_text name, film_token *token)
     return false;
 }
 
-/* name=value of each item, whatever their names. */
-static void
-put_all_fields(film_noted *of)
+/* name=value of each item, whatever their names; false: not all of them. */
+static bool
+put_all_fields(film_noted *of, bool *first)
 {
-    bool first = true;
-
-    for (uint64_t i = 0; i < of->count && !film_render_is_full(of->renderer); i++) {
+    for (uint64_t i = 0; i < of->count; i++) {
         film_text name = {"", 0};
         film_token token;
 
+        if (film_render_is_full(of->renderer)) {
+            return false;
+        }
         if (of->form == FILM_OBJECT_ATTRIBUTES) {
             name = string_of(of->renderer, film_item_walk_name(&of->items));
         }
@@ -372,31 +394,43 @@ put_all_fields(film_noted *of)
             }
         }
         if (!film_item_walk_next(&of->items, &token)) {
-            return;
+            return true;
         }
-        put_field(of, name, &token, &first);
+        put_field(of, name, &token, first);
     }
+    return true;
+}
+
+/* The same of those in `names`. */
+static bool
+put_named_fields(film_noted *of, bool *first)
+{
+    film_text names = of->names, name;
+    film_token token;
+
+    while (next_name(&names, &name)) {
+        if (film_render_is_full(of->renderer)) {
+            return false;
+        }
+        if (of->form == FILM_OBJECT_ATTRIBUTES
+                ? film_noted_attribute(of, name, &token)
+                : of->form == FILM_OBJECT_SEQUENCE &&
+                      film_item_walk_next(&of->items, &token)) {
+            put_field(of, name, &token, first);
+        }
+    }
+    return true;
 }
 
 static void
 put_fields(film_noted *of)
 {
-    film_text names = of->names, name;
     bool first = true;
-    film_token token;
+    bool all = of->names.length == 0 || of->form == FILM_OBJECT_MAPPING
+                   ? put_all_fields(of, &first)
+                   : put_named_fields(of, &first);
 
-    if (names.length == 0 || of->form == FILM_OBJECT_MAPPING) {
-        put_all_fields(of);
-    }
-    while (!film_render_is_full(of->renderer) && next_name(&names, &name)) {
-        if (of->form == FILM_OBJECT_ATTRIBUTES
-                ? film_noted_attribute(of, name, &token)
-                : of->form == FILM_OBJECT_SEQUENCE &&
-                      film_item_walk_next(&of->items, &token)) {
-            put_field(of, name, &token, &first);
-        }
-    }
-    if (of->cut) {
+    if (of->cut || !all) {
         film_buffer_append_text(of->renderer->out, first ? "..." : ", ...");
         of->renderer->cut = true;
     }

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/families/family.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -247,10 +248,22 @@ put_complex(film_template *made, const struct scalar_type *of)
     film_template_put(made, state.with_type ? "" : ")");
 }
 
+/* As numpy says it: an int by its size, whichever of C's types it is (longlong, intc). */
+static void
+said_name(const struct scalar_type *of, char *to, size_t room)
+{
+    if (of->kind == KIND_INT || of->kind == KIND_UINT) {
+        snprintf(to, room, "%sint%d", of->kind == KIND_UINT ? "u" : "", 8 * of->size);
+    }
+    else {
+        snprintf(to, room, "%s", of->name);
+    }
+}
+
 static void
 put_text(film_template *made, const PyObject *object, const struct scalar_type *of)
 {
-    const char *name = of->name;
+    char name[16];
 
     if (of->kind == KIND_BOOL) {
         film_template_put(made, state.with_type ? "np." : "");
@@ -259,6 +272,7 @@ put_text(film_template *made, const PyObject *object, const struct scalar_type *
         return;
     }
     if (state.with_type) {
+        said_name(of, name, sizeof(name));
         film_template_put(made, "np.");
         film_template_put(made, name);
         film_template_put(made, "(");
