@@ -8,8 +8,24 @@ Each value is given to show(); what its own repr() says goes into TOLD.json.
 
 from __future__ import annotations
 
-import array, collections, dataclasses, datetime, decimal, enum, fractions, functools
-import ipaddress, json, pathlib, random, re, sys, time, types, uuid, zoneinfo
+import array
+import collections
+import dataclasses
+import datetime
+import decimal
+import enum
+import fractions
+import functools
+import ipaddress
+import json
+import pathlib
+import random
+import re
+import sys
+import time
+import types
+import uuid
+import zoneinfo
 
 
 class Color(enum.Enum):
