@@ -17,8 +17,7 @@
  *     8 BYTES       the raw bytes to the end, `count` of them        bytearray
  *     9 AGAIN       VALUE token: a record of this object whose items these still are
  *   CUT: there is more than `count`.
- *   With NOTED a note stands between the count and the items: how repr() writes the
- *   object.
+ *   With NOTED a note stands behind the items: how repr() writes the object.
  *     template (string id): its text, with holes (film_note_hole)
  *     names (string id): what the tokens, items or attributes are called, with commas
  *     base (byte, film_note_base): how the items are written

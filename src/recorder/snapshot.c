@@ -194,7 +194,7 @@ keep_record(const film_object *object)
 
 /* Puts a list that only grew beyond what its record shows; false: that is not kept. */
 static bool
-put_again(const film_object *object, film_unfinished *making, int64_t length)
+put_again(const film_object *object, int64_t length)
 {
     uint32_t at = object->serial % KEPT_LISTS;
     uint8_t token[FILM_TOKEN_MAX], *end;
@@ -206,7 +206,6 @@ put_again(const film_object *object, film_unfinished *making, int64_t length)
     film_buffer_put_byte(&film_the_snapshot.body, FILM_OBJECT_AGAIN);
     film_buffer_put_varint(&film_the_snapshot.body, (uint64_t)length + 1);
     film_buffer_put_varint(&film_the_snapshot.body, 1);
-    making->noted = film_family_note(making);
     film_buffer_append(&film_the_snapshot.body, token, (size_t)(end - token));
     return true;
 }
@@ -236,7 +235,7 @@ film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
     }
     placed = object->placed;
     film_buffer_put_varint(&film_the_snapshot.body, object->serial);
-    if (fingerprint->grown && put_again(object, &making, fingerprint->length)) {
+    if (fingerprint->grown && put_again(object, fingerprint->length)) {
         making.cut = again = true;
     }
     else {

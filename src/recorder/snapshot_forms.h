@@ -37,7 +37,7 @@ film_snapshot_put_held(film_unfinished *making, PyObject *value);
 void
 film_snapshot_put_secret(film_unfinished *making, PyObject *value, PyObject *name);
 
-/* Appends form, length, count, note and content. */
+/* Appends form, length, count, content and note. */
 void
 film_snapshot_put(film_unfinished *making, film_content content);
 

@@ -74,7 +74,7 @@ makes_sense(const film_mpd *number)
 static bool
 prove(PyObject *object, const film_mpd *number)
 {
-    PyTypeObject *type = (PyTypeObject *)film_family_global("_decimal", "Decimal");
+    const PyTypeObject *type;
 
     if (proof.era != film_the_family_era) {
         proof.era = film_the_family_era;
@@ -83,6 +83,7 @@ prove(PyObject *object, const film_mpd *number)
     if (proof.proven || proof.refuted || (number->flags & FILM_MPD_SPECIAL) != 0) {
         return proof.proven;
     }
+    type = (const PyTypeObject *)film_family_global("_decimal", "Decimal");
     proof.proven = type != NULL && type->tp_hash != NULL && makes_sense(number) &&
                    type->tp_hash(object) == expected_hash(number);
     proof.refuted = !proof.proven;
