@@ -63,8 +63,8 @@ put_in(uint32_t place, const char *text, size_t length)
     *head = (uint16_t)(place + 1);
 }
 
-static void
-remember_text(const char *text, size_t length)
+void
+film_secret_remember_text(const char *text, size_t length)
 {
     uint32_t place;
 
@@ -93,10 +93,10 @@ remember_scalar(PyObject *value)
     if (PyUnicode_Check(value)) {
         char text[FILM_SECRET_BYTES + UTF8_BYTES];
 
-        remember_text(text, film_text_copy(value, text, FILM_SECRET_BYTES, NULL));
+        film_secret_remember_text(text, film_text_copy(value, text, FILM_SECRET_BYTES, NULL));
     }
     else if (PyBytes_Check(value)) {
-        remember_text(PyBytes_AS_STRING(value), (size_t)PyBytes_GET_SIZE(value));
+        film_secret_remember_text(PyBytes_AS_STRING(value), (size_t)PyBytes_GET_SIZE(value));
     }
 }
 

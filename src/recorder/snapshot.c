@@ -319,10 +319,13 @@ tell_content(film_context *context, film_object *object, PyObject *value,
 /* The token of an object that has no serial: of a record that any equal one may have
  * written. NULL: it is not read that way, and has a serial. */
 static uint8_t *
-said_token(film_context *context, PyObject *value, uint32_t levels, uint8_t *to)
+said_token(film_context *context, PyObject *value, uint32_t levels, bool hidden,
+           uint8_t *to)
 {
-    film_unfinished making = {
-        .context = context, .object = value, .levels = levels == 0 ? 0 : levels - 1};
+    film_unfinished making = {.context = context,
+                              .object = value,
+                              .levels = levels == 0 ? 0 : levels - 1,
+                              .hidden = hidden};
     const film_type *type = film_type_of(Py_TYPE(value));
     uint32_t type_name = type->name_id;
     film_content content = (film_content)type->content;
@@ -373,6 +376,20 @@ film_snapshot_is_missing(const film_object *object)
 }
 
 uint8_t *
+film_snapshot_hidden(film_context *context, PyObject *value, const film_holder *holder,
+                     uint32_t levels, uint8_t *to)
+{
+    uint8_t *end = film_type_of(Py_TYPE(value))->said
+                       ? said_token(context, value, levels, true, to)
+                       : NULL;
+
+    if (end != NULL && holder->kind != FILM_HOLDER_ITEM) {
+        film_capture_vacate(holder);
+    }
+    return end != NULL ? end : film_snapshot_token(context, value, holder, levels, to);
+}
+
+uint8_t *
 film_snapshot_token(film_context *context, PyObject *value, const film_holder *holder,
                     uint32_t levels, uint8_t *to)
 {
@@ -382,7 +399,7 @@ film_snapshot_token(film_context *context, PyObject *value, const film_holder *h
     bool known, tells_content = film_content_is_value(content);
 
     if (type->said) {
-        uint8_t *end = said_token(context, value, levels, to);
+        uint8_t *end = said_token(context, value, levels, false, to);
 
         if (end != NULL) {
             if (holder->kind != FILM_HOLDER_ITEM) {

@@ -79,6 +79,13 @@ put_secret(film_unfinished *making, PyObject *value, PyObject *name,
         put_token(&token, &token + 1);
         return;
     }
+    if (value != NULL && film_type_of(Py_TYPE(value))->said) {
+        uint8_t hidden[FILM_TOKEN_MAX];
+
+        put_token(hidden, film_snapshot_hidden(making->context, value, holder,
+                                               making->levels, hidden));
+        return;
+    }
     put_held(making, value, holder);
 }
 

@@ -320,6 +320,8 @@ def main():
 main()
 """
 
+RETURNS = 1 + PARTS[: PARTS.index("    return c")].count("\n")  # its line
+
 ASKED = {
     "c.name": "'RED'",
     "c.value": "1",
@@ -505,3 +507,127 @@ def test_texts_of_objects_that_change(runner, seed, way):
         parts = re.split(r"<(?:list|dict) #\d+>|\.\.\.", seen)
         pattern = ".*".join(re.escape(part) for part in parts)
         assert seen == text or re.fullmatch(pattern, text), (seen, text)
+
+
+def test_parts_in_editors(parts_film):
+    from dap_client import Client
+
+    with Client() as client:
+        client.begin(parts_film)
+        client.setFunctionBreakpoints(breakpoints=[{"name": "main"}])
+        client.move("continue")
+        client.setBreakpoints(
+            source={"path": "program.py"}, breakpoints=[{"line": RETURNS}]
+        )
+        client.move("continue")
+        frame = client.top()
+        scope = client.scopes(frameId=frame["id"])["scopes"][0]["variablesReference"]
+        shown = {
+            one["name"]: one
+            for one in client.variables(variablesReference=scope)["variables"]
+        }
+        assert shown["day"]["value"] == "datetime.date(2024, 2, 29)"
+        assert shown["c"]["value"] == "<Color.RED: 1>"
+        assert shown["job"]["value"] == "Job(name='b', at=P(x=1, y=[2, 3]))"
+        fields = client.variables(variablesReference=shown["p"]["variablesReference"])[
+            "variables"
+        ]
+        assert [(one["name"], one["value"], one["evaluateName"]) for one in fields] == [
+            ("x", "1", "p.x"),
+            ("y", "[2, 3]", "p.y"),
+        ]
+        for expression, text in ASKED.items():
+            for context in ("hover", "watch"):
+                answer = client.evaluate(
+                    expression=expression, frameId=frame["id"], context=context
+                )
+                assert answer["result"] == text, (expression, context)
+
+
+SECRETS = """
+import collections, dataclasses, enum, functools, re, types
+Cred = collections.namedtuple("Cred", "user password")
+@dataclasses.dataclass
+class Login:
+    user: str
+    password: str
+class Text(str): pass
+class Keys(enum.Enum):
+    API_KEY = "-".join(("planted", "aaa"))
+def show(v): pass
+def login(password, token=None): pass
+def main():
+    show(Cred("bob", "-".join(("planted", "bbb"))))
+    show(Login("bob", "-".join(("planted", "ccc"))))
+    show(functools.partial(login, password="-".join(("planted", "ddd"))))
+    show(functools.partial(login, token=["-".join(("planted", "eee"))]))
+    show(types.SimpleNamespace(password="-".join(("planted", "fff"))))
+    show(collections.OrderedDict(password="-".join(("planted", "ggg"))))
+    show(collections.defaultdict(str, password="-".join(("planted", "hhh"))))
+    password = Text("-".join(("planted", "iii")))
+    show(password)
+    password = re.compile("-".join(("planted", "jjj")))
+    show(password)
+    secret = re.match(".*", "-".join(("planted", "kkk")))
+    show(secret)
+    show(Text("Bearer " + "abcdefghijklm" * 3))
+    show(Keys.API_KEY)
+    token = Login("x", "-".join(("planted", "lll"))).password
+    show([re.match(".*", token), KeyError(token), slice(token, None), Text(token), collections.deque([token])])
+    secret = slice("-".join(("planted", "mmm")), None)
+    show(secret)
+    entry = Login("a", "b")
+    entry.password = "-".join(("planted", "nnn"))
+    show(entry)
+    secrets = collections.OrderedDict(a="-".join(("planted", "ooo")), n=7)
+    password = Cred("a", "-".join(("planted", "ppp")))
+    show([secrets, password])
+    raise KeyError(token)
+try:
+    main()
+except KeyError:
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    "way", [[], ["--values", "locals"], ["--ring", "4M"]], ids=str
+)
+def test_secrets_within(runner, way):
+    """No byte of a planted secret is in the recording, whatever type holds it."""
+    result = runner.record(SECRETS, options=[*VALUES, *way])
+    assert (result.rc, result.stderr) == (0, "")
+    for command in (
+        ["dump"],
+        ["log"],
+        ["log", "--format", "json"],
+        ["log", "--objwatch"],
+    ):
+        said = run_program(*command, result.film).stdout
+        assert "planted-" not in said, (
+            command,
+            [line for line in said.splitlines() if "planted-" in line],
+        )
+        assert "abcdefghijklm" * 3 not in said
+
+
+def test_scrubbed_parts(runner):
+    """scrub takes out what a note tells, too."""
+    program = PARTS.replace("return c", "return functools.partial(print, c)").replace(
+        'Name("Ada")', 'Name("Adalbert")'
+    )
+    result = runner.record(program, options=VALUES)
+    out = runner.folder / "clean.film"
+    cleaned = run_program(
+        "scrub", result.film, out, "--name", "x", "--pattern", "Adalbert"
+    )
+    assert cleaned.rc == 0, cleaned.stderr
+    texts = {
+        e["name"]: e["value"]["text"]
+        for e in dump_events(out)
+        if e["kind"] == "set" and e["scope"] == "local"
+    }
+    assert texts["p"] == "P(x=[redacted], y=[2, 3])"
+    assert "Adalbert" not in json.dumps(texts)
+    assert texts["day"] == "datetime.date(2024, 2, 29)"
+    assert run_program("check", out).rc == 0

@@ -182,7 +182,7 @@ note(film_unfinished *making)
         length += write_number(number, &shown, text + length, sizeof(text) - length);
     }
     film_note_begin(film_phrase_id(&phrase), 0, 0, 1);
-    film_note_text(making, text, length);
+    film_note_digits(text, length);
     return true;
 }
 

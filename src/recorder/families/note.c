@@ -78,7 +78,18 @@ film_note_text(film_unfinished *making, const char *text, size_t length)
     if (!making->hidden) {
         end = film_text_token(text, length, token);
     }
+    else {
+        film_secret_remember_text(text, length);
+    }
     put_token(token, end);
+}
+
+void
+film_note_digits(const char *text, size_t length)
+{
+    uint8_t token[FILM_TOKEN_MAX];
+
+    put_token(token, film_text_token(text, length, token));
 }
 
 void
@@ -88,6 +99,9 @@ film_note_bytes(film_unfinished *making, const char *bytes, size_t length)
 
     if (!making->hidden) {
         end = film_bytes_token(bytes, length, token);
+    }
+    else {
+        film_secret_remember_text(bytes, length);
     }
     put_token(token, end);
 }
