@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/plan_bytecode.h"
 
-#include "base/alloc.h"
 #include "recorder/compat_opcodes.h"
 #include "recorder/exception_table.h"
 #include "recorder/plan.h"
@@ -188,6 +187,7 @@ decode(film_bytecode *bytecode, const uint8_t *bytes)
         bytecode->index_at[unit] = (uint16_t)count++;
     }
     bytecode->count = count;
+    film_scratch_trim(&bytecode->scratch, count * sizeof(film_instruction));
     return count != 0 && extended == 0;
 }
 
@@ -301,20 +301,20 @@ link_handlers(film_bytecode *bytecode)
     return true;
 }
 
-/* Room for so many code units. */
+/* Room for so many code units, and for what the planner makes of them. */
 static bool
 make_room(film_bytecode *bytecode, size_t units)
 {
-    if (units <= bytecode->unit_capacity) {
-        return true;
+    if (!film_scratch_begin(&bytecode->scratch, units * FILM_SCRATCH_BYTES_EACH)) {
+        return false;
     }
-    film_free(bytecode->instructions);
-    film_free(bytecode->index_at);
-    bytecode->instructions = film_realloc(NULL, units * sizeof(film_instruction));
-    bytecode->index_at = film_realloc(NULL, units * sizeof(uint16_t));
-    bytecode->unit_capacity =
-        bytecode->instructions != NULL && bytecode->index_at != NULL ? units : 0;
-    return bytecode->unit_capacity != 0;
+    bytecode->items = NULL;
+    bytecode->work = NULL;
+    bytecode->item_count = bytecode->item_capacity = bytecode->work_capacity = 0;
+    bytecode->index_at = film_scratch_take(&bytecode->scratch, units, sizeof(uint16_t));
+    bytecode->instructions =
+        film_scratch_take(&bytecode->scratch, units, sizeof(film_instruction));
+    return bytecode->index_at != NULL && bytecode->instructions != NULL;
 }
 
 bool
@@ -327,7 +327,6 @@ film_bytecode_read(film_bytecode *bytecode, PyCodeObject *code)
     bytecode->code = code;
     bytecode->unknown = false;
     bytecode->unit_count = bytecode->count = 0;
-    bytecode->item_count = 0;
     if (bytes == NULL) {
         PyErr_Clear();
         return false;
@@ -352,10 +351,7 @@ film_bytecode_read(film_bytecode *bytecode, PyCodeObject *code)
 void
 film_bytecode_reset(film_bytecode *bytecode)
 {
-    film_free(bytecode->instructions);
-    film_free(bytecode->index_at);
-    film_free(bytecode->items);
-    film_free(bytecode->work);
+    film_scratch_reset(&bytecode->scratch);
     *bytecode = (film_bytecode){0};
 }
 

@@ -10,8 +10,11 @@
 #define FILMSTRIP_RECORDER_PLAN_BYTECODE_H
 
 #include "recorder/compat.h"
+#include "recorder/plan_scratch.h"
 
 #define FILM_NONE UINT32_MAX
+/* What the planner's tables take for each code unit, about. */
+#define FILM_SCRATCH_BYTES_EACH 128u
 /* With an origin: the first of the two variables the instruction loads. */
 #define FILM_ORIGIN_FIRST (1u << 31)
 /* With an origin: not what it loaded, but something within that (`a[i]`). */
@@ -132,10 +135,10 @@ typedef struct film_stack_pending {
 
 typedef struct film_bytecode {
     PyCodeObject *code; /* borrowed */
+    film_scratch scratch; /* of all these tables, and of the draft's */
     uint32_t unit_count, count;
     film_instruction *instructions;
-    uint16_t *index_at;   /* by place: the instruction it belongs to */
-    size_t unit_capacity; /* of these two */
+    uint16_t *index_at; /* by place: the instruction it belongs to */
     film_stack_item *items;
     size_t item_count, item_capacity;
     film_stack_pending *work;

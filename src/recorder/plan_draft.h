@@ -96,8 +96,7 @@ typedef struct film_draft {
     const film_plan_wishes *wishes; /* borrowed */
     film_draft_write *writes;
     size_t write_count, write_capacity;
-    /* By instruction, with room for so many: */
-    size_t instruction_capacity;
+    /* By instruction: */
     film_made *made;
     bool *points;
     bool *fresh;         /* a point made in this round of walks */
@@ -120,7 +119,6 @@ typedef struct film_draft {
     size_t quiet_count, quiet_capacity;
     uint8_t *name_traits; /* by name of co_names: film_name_traits, 0 until asked for */
     uint32_t *name_kept;  /* the same: where its film_named as a variable is kept */
-    size_t name_capacity; /* of these two */
     /* What the plan will be a copy of: places in it are distances from its start, since
      * it moves when it grows. The plan itself comes first, so no other is 0. */
     unsigned char *kept;
@@ -128,6 +126,15 @@ typedef struct film_draft {
     film_set named;            /* film_named, by film_named_key */
     film_set lookups, touches; /* film_lookup and film_touch, by film_touched */
 } film_draft;
+
+/* film_grow of a table that is the draft's. */
+static inline void *
+film_draft_grow(film_draft *draft, void *table, size_t *capacity, size_t needed,
+                size_t item_bytes)
+{
+    return film_scratch_grow(&draft->bytecode.scratch, table, capacity, needed,
+                             item_bytes);
+}
 
 /* Every instruction is a point. */
 static inline bool

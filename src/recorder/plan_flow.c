@@ -16,8 +16,6 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
-
 /* The longest list of writes that waits, and the most instructions of a region. Both
  * are far above what people write; an extra point costs an event, no exactness. */
 #define LIST_LIMIT 64u
@@ -48,7 +46,7 @@ add_region(film_draft *draft, uint32_t index)
     if (draft->region_of[index] != FILM_NONE) {
         return true;
     }
-    grown = film_grow(draft->regions, &draft->region_capacity, draft->region_count + 1,
+    grown = film_draft_grow(draft, draft->regions, &draft->region_capacity, draft->region_count + 1,
                       sizeof(*grown));
     if (grown == NULL) {
         return false;
@@ -152,7 +150,7 @@ static uint32_t
 add_node(flow_walk *flow, uint32_t before, uint32_t write)
 {
     film_draft *draft = flow->draft;
-    film_node *grown = film_grow(draft->nodes, &draft->node_capacity,
+    film_node *grown = film_draft_grow(draft, draft->nodes, &draft->node_capacity,
                                  draft->node_count + 1, sizeof(*grown));
 
     if (grown == NULL) {
@@ -227,7 +225,7 @@ reach_state(flow_walk *flow, uint32_t index, uint32_t node)
         compare_lists(flow, draft->reaches[passed->state].node, node);
         return false;
     }
-    grown = film_grow(draft->reaches, &draft->reach_capacity, draft->reach_count + 1,
+    grown = film_draft_grow(draft, draft->reaches, &draft->reach_capacity, draft->reach_count + 1,
                       sizeof(*grown));
     if (grown == NULL) {
         flow->failed = true;
@@ -245,7 +243,7 @@ static void
 add_work(flow_walk *flow, uint32_t index)
 {
     film_draft *draft = flow->draft;
-    uint32_t *grown = film_grow(draft->work, &draft->work_capacity,
+    uint32_t *grown = film_draft_grow(draft, draft->work, &draft->work_capacity,
                                 flow->work_count + 1, sizeof(*grown));
 
     if (grown == NULL) {
@@ -270,7 +268,7 @@ reach_stop(flow_walk *flow, uint32_t index, uint32_t node)
         compare_lists(flow, draft->stops[at].node, node);
         return;
     }
-    grown = film_grow(draft->stops, &draft->stop_capacity, flow->stop_count + 1,
+    grown = film_draft_grow(draft, draft->stops, &draft->stop_capacity, flow->stop_count + 1,
                       sizeof(*grown));
     if (grown == NULL) {
         flow->failed = true;
@@ -443,7 +441,7 @@ finish_region(flow_walk *flow, film_flow_region *region)
     region->state_count = (uint32_t)draft->reach_count - region->states;
     region->stops = (uint32_t)draft->reach_count;
     region->stop_count = (uint32_t)flow->stop_count;
-    grown = film_grow(draft->reaches, &draft->reach_capacity,
+    grown = film_draft_grow(draft, draft->reaches, &draft->reach_capacity,
                       draft->reach_count + flow->stop_count, sizeof(*grown));
     if (grown == NULL) {
         flow->failed = true;
@@ -579,7 +577,7 @@ film_draft_find_regions(film_draft *draft)
     size_t count = draft->bytecode.count;
     flow_walk flow = {.draft = draft, .step_limit = STEPS_BASE + STEPS_EACH * count};
     film_node *nodes =
-        film_grow(draft->nodes, &draft->node_capacity, 1, sizeof(film_node));
+        film_draft_grow(draft, draft->nodes, &draft->node_capacity, 1, sizeof(film_node));
 
     if (nodes == NULL) {
         return false;

@@ -13,8 +13,6 @@
 
 #include <assert.h>
 
-#include "base/alloc.h"
-
 /* How many items are compared where two ways meet. */
 #define MEETING_ITEMS 64u
 
@@ -38,7 +36,7 @@ static void
 add_work(stack_walk *walk, pending at)
 {
     film_bytecode *bytecode = walk->bytecode;
-    pending *grown = film_grow(bytecode->work, &bytecode->work_capacity,
+    pending *grown = film_scratch_grow(&bytecode->scratch, bytecode->work, &bytecode->work_capacity,
                                walk->work_count + 1, sizeof(pending));
 
     if (grown == NULL) {
@@ -63,7 +61,7 @@ static uint32_t
 push_item(stack_walk *walk, uint32_t next, int32_t position, uint32_t origin)
 {
     film_bytecode *bytecode = walk->bytecode;
-    film_stack_item *grown = film_grow(bytecode->items, &bytecode->item_capacity,
+    film_stack_item *grown = film_scratch_grow(&bytecode->scratch, bytecode->items, &bytecode->item_capacity,
                                        bytecode->item_count + 1, sizeof(*grown));
 
     if (grown == NULL) {

@@ -11,7 +11,6 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
 #include "recorder/plan_harmless.h"
 #include "recorder/variables.h"
 
@@ -160,7 +159,7 @@ keep_touched(film_draft *draft, const film_touched *touched)
         draft->touched[known].method &= touched->method;
         return true;
     }
-    grown = film_grow(draft->touched, &draft->touched_capacity,
+    grown = film_draft_grow(draft, draft->touched, &draft->touched_capacity,
                       draft->touched_count + 1, sizeof(*touched));
     if (grown == NULL) {
         return false;
