@@ -2,13 +2,15 @@
  * points found by walking the control-flow graph, the memory the plan will keep.
  *
  * One is used for plan after plan, so that its memory need not be asked for again and
- * again: film_draft_take, film_draft_give_back. The plan takes a copy of what was kept.
+ * again: film_draft_take, film_draft_give_back. The plan is what was kept, or a copy.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_RECORDER_PLAN_DRAFT_H
 #define FILMSTRIP_RECORDER_PLAN_DRAFT_H
 
 #include "recorder/plan.h"
 #include "recorder/plan_bytecode.h"
+
+#define FILM_SPARE_UNITS 2048u
 
 /* A write, before it is laid out as film_write. */
 typedef struct film_draft_write {
@@ -314,6 +316,14 @@ film_named_owner(uint8_t base, uint32_t slot)
  * is out or the code is too long or malformed. */
 film_draft *
 film_draft_take(PyCodeObject *code, const film_plan_wishes *wishes);
+
+/* True when its memory will be that of the next plan: longer code's is freed at once, of
+ * which it takes some 100 bytes a code unit. */
+static inline bool
+film_draft_is_spare(const film_draft *draft)
+{
+    return draft->bytecode.unit_count <= FILM_SPARE_UNITS;
+}
 
 void
 film_draft_give_back(film_draft *draft);

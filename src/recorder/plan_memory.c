@@ -244,9 +244,6 @@ film_draft_keep_touches(film_draft *draft)
 
 /* --- drafts ----------------------------------------------------------------------- */
 
-/* Drafts of longer code are freed at once: they take some 200 bytes a code unit. */
-#define SPARE_UNITS 2048u
-
 /* The draft that waits for the next plan. A plan may be made while one is made, by a
  * finaliser that the collector runs: that one has a draft of its own. */
 static _Atomic(film_draft *) spare;
@@ -350,7 +347,7 @@ film_draft_take(PyCodeObject *code, const film_plan_wishes *wishes)
 void
 film_draft_give_back(film_draft *draft)
 {
-    if (draft->bytecode.unit_count <= SPARE_UNITS) {
+    if (film_draft_is_spare(draft)) {
         draft = atomic_exchange(&spare, draft);
     }
     free_draft(draft);
