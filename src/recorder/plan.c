@@ -178,7 +178,7 @@ keep_places(film_draft *draft, plan_parts *parts)
             draft->writes[before].kind == FILM_WRITE_STACK_ATTRIBUTE) {
             flags[draft->writes[before].place] |= FILM_PLACE_ON_STACK;
         }
-        if (draft->region_of[index] != FILM_NONE) {
+        if (draft->region_of[index] != FILM_NO_INDEX) {
             places[place / 64].begin |= (uint64_t)1 << place % 64;
             regions++;
         }
@@ -201,7 +201,7 @@ keep_regions(film_draft *draft, plan_parts *parts)
 
     parts->regions = at;
     for (uint32_t index = 0; at != 0 && index < draft->bytecode.count; index++) {
-        if (draft->region_of[index] == FILM_NONE) {
+        if (draft->region_of[index] == FILM_NO_INDEX) {
             continue;
         }
         if (!film_draft_make_region(draft, &draft->regions[draft->region_of[index]],

@@ -173,8 +173,8 @@ decode(film_bytecode *bytecode, const uint8_t *bytes)
             .form = known->form,
             .arg = extended << 8 | bytes[2 * unit + 1],
             .line = -1,
-            .jump = FILM_NONE,
-            .handler = FILM_NONE,
+            .jump = FILM_NO_INDEX,
+            .handler = FILM_NO_INDEX,
             .depth = -1,
             .owner = FILM_NONE,
         };
@@ -234,21 +234,23 @@ link_jump(film_bytecode *bytecode, uint32_t index)
     film_instruction *instruction = &bytecode->instructions[index], *to;
     uint32_t end = film_bytecode_end(bytecode, index), target = end + instruction->arg;
     bool backward = (instruction->traits & FILM_OP_BACKWARD) != 0;
+    uint32_t jump;
 
     if (backward) {
         target = instruction->arg <= end ? end - instruction->arg : FILM_NONE;
     }
-    instruction->jump = index_of(bytecode, target);
-    if (instruction->jump == FILM_NONE) {
+    jump = index_of(bytecode, target);
+    if (jump == FILM_NONE) {
         return false;
     }
-    to = &bytecode->instructions[instruction->jump];
+    instruction->jump = (uint16_t)jump;
+    to = &bytecode->instructions[jump];
     to->is_target = true;
     to->is_joined |= to->line == instruction->line;
     to->is_sent_to |= instruction->form == FILM_FORM_SEND;
     to->is_returned_to |= backward;
     /* The jump of FOR_ITER and SEND lands behind END_FOR and END_SEND. */
-    if (to->form == FILM_FORM_END && instruction->jump + 1 < bytecode->count) {
+    if (to->form == FILM_FORM_END && jump + 1 < bytecode->count) {
         (to + 1)->is_target = true;
     }
     return true;
@@ -291,7 +293,7 @@ link_handlers(film_bytecode *bytecode)
             uint32_t index = bytecode->index_at[unit];
 
             if (bytecode->instructions[index].place == unit) {
-                bytecode->instructions[index].handler = handler;
+                bytecode->instructions[index].handler = (uint16_t)handler;
                 bytecode->instructions[index].handler_stack = (uint16_t)entry.depth;
                 bytecode->instructions[index].handler_pushes =
                     entry.pushes_place ? 2 : 1;

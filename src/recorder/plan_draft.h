@@ -15,8 +15,8 @@
 /* A write, before it is laid out as film_write. */
 typedef struct film_draft_write {
     uint8_t kind;
-    bool hidden, restores, cell_owner, constant, unnamed;
-    uint8_t effect;
+    bool hidden : 1, restores : 1, cell_owner : 1, constant : 1, unnamed : 1;
+    uint8_t effect : 2;
     uint16_t slot, target, place, call_place;
     uint32_t name_index; /* in co_names */
     PyObject *name;      /* borrowed from there; NULL: none */
@@ -27,40 +27,48 @@ typedef struct film_draft_write {
 typedef struct film_node {
     uint32_t before; /* the list it continues */
     uint32_t write;  /* in film_draft.writes */
-    uint16_t length;
-    bool open;      /* a write in it that other code could overwrite before we read */
-    bool uncertain; /* another path makes the same write at another place */
-    bool continued; /* while a region is laid out: a longer list has it */
     uint32_t laid_out; /* where, in film_draft.kept; 0: not yet */
+    uint16_t length;
+    bool open : 1;      /* a write in it that other code could overwrite before we read */
+    bool uncertain : 1; /* another path makes the same write at another place */
+    bool continued : 1; /* while a region is laid out: a longer list has it */
 } film_node;
 
-/* An instruction a region reaches, with the writes before and behind it; as a stop:
- * `index` is the instruction (FILM_NONE: unwinding), `after` is not used. */
+/* An instruction a region reaches, with the lists of writes before and behind it, by
+ * their distance from film_flow_region.nodes (0: the empty list); as a stop: `index` is
+ * the instruction (FILM_NO_INDEX: unwinding), and both lists are the same. */
 typedef struct film_reach {
-    uint32_t index;
-    uint32_t node, after;
+    uint16_t index;
+    uint16_t node, after;
 } film_reach;
 
 typedef struct film_flow_region {
-    uint32_t index;               /* the instruction where it begins */
-    uint32_t states, state_count; /* in film_draft.reaches */
-    uint32_t stops, stop_count;
+    uint32_t nodes;  /* the last node of those before it */
+    uint32_t states; /* in film_draft.reaches; behind them its stops */
+    uint16_t state_count, stop_count;
+    uint16_t index; /* the instruction where it begins */
     bool planned;
 } film_flow_region;
 
-/* Of an instruction: the walks that reached it last, as a state and as a stop, and where
- * in film_draft.reaches and .stops. */
+/* Of an instruction: the walk that reached it last, and where it is among the states and
+ * the stops of that walk, or FILM_NO_INDEX. */
 typedef struct film_passed {
-    uint32_t state_walk, state;
-    uint32_t stop_walk, stop;
+    uint32_t walk;
+    uint16_t state, stop;
 } film_passed;
 
 /* What an instruction writes: writes[first] up to `count` of them; `before` is the
  * write read off the stack at a point here, or FILM_NONE. */
 typedef struct film_made {
-    uint32_t first, before;
-    uint8_t count;
+    uint32_t before;
+    uint32_t first : 30;
+    uint32_t count : 2;
 } film_made;
+
+_Static_assert(sizeof(film_draft_write) == 24 && sizeof(film_node) == 16 &&
+                   sizeof(film_reach) == 6 && sizeof(film_flow_region) == 16 &&
+                   sizeof(film_passed) == 8 && sizeof(film_made) == 8,
+               "drafts grow");
 
 /* Something a region may change in place, before it is laid out as film_touch. */
 typedef struct film_touched {
@@ -102,7 +110,7 @@ typedef struct film_draft {
     film_made *made;
     bool *points;
     bool *fresh;         /* a point made in this round of walks */
-    uint32_t *region_of; /* the region that begins there, or FILM_NONE */
+    uint16_t *region_of; /* the region that begins there, or FILM_NO_INDEX */
     film_passed *passed;
     film_flow_region *regions;
     size_t region_count, region_capacity;

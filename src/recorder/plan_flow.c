@@ -28,7 +28,9 @@ typedef struct flow_walk {
     film_draft *draft;
     uint32_t start;    /* the instruction where the region begins */
     uint32_t serial;   /* of this walk, in the tables by instruction */
-    uint32_t unwinds;  /* the reach of the stop for unwinding, or FILM_NONE */
+    uint32_t nodes;    /* the last node of the walks before */
+    size_t states;     /* where in draft->reaches its own begin */
+    uint16_t unwinds;  /* the stop for unwinding, or FILM_NO_INDEX */
     size_t stop_count; /* in draft->stops; states go to draft->reaches at once */
     size_t work_count; /* in draft->work */
     bool any_fresh;    /* a point was made in this round */
@@ -43,7 +45,7 @@ add_region(film_draft *draft, uint32_t index)
 {
     film_flow_region *grown;
 
-    if (draft->region_of[index] != FILM_NONE) {
+    if (draft->region_of[index] != FILM_NO_INDEX) {
         return true;
     }
     grown = film_draft_grow(draft, draft->regions, &draft->region_capacity, draft->region_count + 1,
@@ -52,8 +54,8 @@ add_region(film_draft *draft, uint32_t index)
         return false;
     }
     draft->regions = grown;
-    grown[draft->region_count] = (film_flow_region){.index = index};
-    draft->region_of[index] = (uint32_t)draft->region_count++;
+    grown[draft->region_count] = (film_flow_region){.index = (uint16_t)index};
+    draft->region_of[index] = (uint16_t)draft->region_count++;
     return true;
 }
 
@@ -213,16 +215,55 @@ compare_lists(flow_walk *flow, uint32_t left, uint32_t right)
     }
 }
 
+/* The number a list has in a film_reach of this walk, and the other way round. */
+static inline uint16_t
+number_of_node(const flow_walk *flow, uint32_t node)
+{
+    return node == 0 ? (uint16_t)0 : (uint16_t)(node - flow->nodes);
+}
+
+static inline uint32_t
+node_of_number(const flow_walk *flow, uint16_t number)
+{
+    return number == 0 ? 0 : flow->nodes + number;
+}
+
+/* Where this walk has been at an instruction. */
+static inline film_passed *
+passed_at(const flow_walk *flow, uint32_t index)
+{
+    film_passed *passed = &flow->draft->passed[index];
+
+    if (passed->walk != flow->serial) {
+        *passed = (film_passed){flow->serial, FILM_NO_INDEX, FILM_NO_INDEX};
+    }
+    return passed;
+}
+
+static inline film_reach *
+state_at(const flow_walk *flow, uint32_t index)
+{
+    return &flow->draft->reaches[flow->states + flow->draft->passed[index].state];
+}
+
+/* True for an instruction that was reached and did not end the walk afterwards. */
+static inline bool
+is_state(const flow_walk *flow, uint32_t index)
+{
+    return passed_at(flow, index)->state != FILM_NO_INDEX &&
+           state_at(flow, index)->index != FILM_NO_INDEX;
+}
+
 /* The walk goes on to `index` with these writes; false: it has been there. */
 static inline bool
 reach_state(flow_walk *flow, uint32_t index, uint32_t node)
 {
     film_draft *draft = flow->draft;
-    film_passed *passed = &draft->passed[index];
+    uint16_t number = number_of_node(flow, node);
     film_reach *grown;
 
-    if (passed->state_walk == flow->serial) {
-        compare_lists(flow, draft->reaches[passed->state].node, node);
+    if (is_state(flow, index)) {
+        compare_lists(flow, node_of_number(flow, state_at(flow, index)->node), node);
         return false;
     }
     grown = film_draft_grow(draft, draft->reaches, &draft->reach_capacity, draft->reach_count + 1,
@@ -232,9 +273,8 @@ reach_state(flow_walk *flow, uint32_t index, uint32_t node)
         return false;
     }
     draft->reaches = grown;
-    grown[draft->reach_count] = (film_reach){index, node, node};
-    passed->state_walk = flow->serial;
-    passed->state = (uint32_t)draft->reach_count++;
+    draft->passed[index].state = (uint16_t)(draft->reach_count - flow->states);
+    grown[draft->reach_count++] = (film_reach){(uint16_t)index, number, number};
     return true;
 }
 
@@ -259,13 +299,12 @@ static void
 reach_stop(flow_walk *flow, uint32_t index, uint32_t node)
 {
     film_draft *draft = flow->draft;
+    uint16_t number = number_of_node(flow, node);
+    uint16_t *at = index == FILM_NONE ? &flow->unwinds : &passed_at(flow, index)->stop;
     film_reach *grown;
-    uint32_t at = (uint32_t)flow->stop_count;
 
-    if (index == FILM_NONE ? flow->unwinds != FILM_NONE
-                           : draft->passed[index].stop_walk == flow->serial) {
-        at = index == FILM_NONE ? flow->unwinds : draft->passed[index].stop;
-        compare_lists(flow, draft->stops[at].node, node);
+    if (*at != FILM_NO_INDEX) {
+        compare_lists(flow, node_of_number(flow, draft->stops[*at].node), node);
         return;
     }
     grown = film_draft_grow(draft, draft->stops, &draft->stop_capacity, flow->stop_count + 1,
@@ -275,14 +314,8 @@ reach_stop(flow_walk *flow, uint32_t index, uint32_t node)
         return;
     }
     draft->stops = grown;
-    grown[flow->stop_count++] = (film_reach){index, node, node};
-    if (index == FILM_NONE) {
-        flow->unwinds = at;
-    }
-    else {
-        draft->passed[index].stop_walk = flow->serial;
-        draft->passed[index].stop = at;
-    }
+    *at = (uint16_t)flow->stop_count;
+    grown[flow->stop_count++] = (film_reach){(uint16_t)index, number, number};
 }
 
 /* True for a write whose value may be changed in place before it is told. */
@@ -355,15 +388,12 @@ stop_at(flow_walk *flow, uint32_t index)
 {
     film_draft *draft = flow->draft;
     uint32_t first = film_bytecode_prefix(&draft->bytecode, index);
-    uint32_t node = draft->reaches[draft->passed[index].state].node;
+    uint32_t node = node_of_number(flow, state_at(flow, index)->node);
 
     add_point(flow, index);
     for (uint32_t at = first; at <= index; at++) {
-        film_passed *passed = &draft->passed[at];
-
-        if (passed->state_walk == flow->serial) {
-            passed->state_walk = 0;
-            draft->reaches[passed->state].index = FILM_NONE;
+        if (is_state(flow, at)) {
+            state_at(flow, at)->index = FILM_NO_INDEX;
             flow->any_ended = true;
         }
     }
@@ -378,7 +408,8 @@ visit(flow_walk *flow, uint32_t index)
     film_draft *draft = flow->draft;
     const film_bytecode *bytecode = &draft->bytecode;
     const film_made *made = &draft->made[index];
-    uint32_t at = draft->passed[index].state, node = draft->reaches[at].node;
+    film_reach *state = state_at(flow, index);
+    uint32_t node = node_of_number(flow, state->node);
     uint32_t next[3], count, on = FILM_NONE;
 
     if (node != 0 &&
@@ -391,11 +422,11 @@ visit(flow_walk *flow, uint32_t index)
     for (uint32_t number = 0; number < made->count; number++) {
         node = add_node(flow, node, made->first + number);
     }
-    draft->reaches[at].after = node;
+    state->after = number_of_node(flow, node);
     /* On 3.11 this raises without an event, and the frame then shows another place. */
     if (!FILM_HAS_MONITORING &&
         (bytecode->instructions[index].traits & FILM_OP_RERAISES) != 0 &&
-        bytecode->instructions[index].handler == FILM_NONE) {
+        bytecode->instructions[index].handler == FILM_NO_INDEX) {
         reach_stop(flow, FILM_NONE, node);
     }
     count = film_bytecode_next(bytecode, index, next);
@@ -421,7 +452,7 @@ drop_ended(film_draft *draft, size_t first)
     size_t kept = first;
 
     for (size_t at = first; at < draft->reach_count; at++) {
-        if (draft->reaches[at].index != FILM_NONE) {
+        if (draft->reaches[at].index != FILM_NO_INDEX) {
             draft->reaches[kept++] = draft->reaches[at];
         }
     }
@@ -438,9 +469,8 @@ finish_region(flow_walk *flow, film_flow_region *region)
     if (flow->any_ended) {
         drop_ended(draft, region->states);
     }
-    region->state_count = (uint32_t)draft->reach_count - region->states;
-    region->stops = (uint32_t)draft->reach_count;
-    region->stop_count = (uint32_t)flow->stop_count;
+    region->state_count = (uint16_t)(draft->reach_count - region->states);
+    region->stop_count = (uint16_t)flow->stop_count;
     grown = film_draft_grow(draft, draft->reaches, &draft->reach_capacity,
                       draft->reach_count + flow->stop_count, sizeof(*grown));
     if (grown == NULL) {
@@ -465,7 +495,7 @@ stop_everywhere(flow_walk *flow)
 
 /* Visits all that is reached from the region's start without an event. */
 static void
-walk_states(flow_walk *flow, size_t first_reach)
+walk_states(flow_walk *flow)
 {
     film_draft *draft = flow->draft;
     uint32_t on = flow->start;
@@ -479,7 +509,7 @@ walk_states(flow_walk *flow, size_t first_reach)
             on = draft->work[--flow->work_count];
         }
         on = visit(flow, on);
-        if (draft->reach_count - first_reach > REGION_LIMIT) {
+        if (draft->reach_count - flow->states > REGION_LIMIT) {
             if (on != FILM_NONE) {
                 add_work(flow, on);
                 on = FILM_NONE;
@@ -493,24 +523,26 @@ static void
 walk_region(flow_walk *flow, size_t number)
 {
     film_draft *draft = flow->draft;
-    size_t states = draft->reach_count;
-
     flow->serial++;
-    flow->unwinds = FILM_NONE;
+    flow->nodes = (uint32_t)draft->node_count - 1;
+    flow->states = draft->reach_count;
+    flow->unwinds = FILM_NO_INDEX;
     flow->stop_count = 0;
     flow->work_count = 0;
     flow->doubtful = false;
     flow->any_ended = false;
     flow->start = draft->regions[number].index;
-    walk_states(flow, states);
-    flow->steps += draft->reach_count - states;
+    walk_states(flow);
+    flow->steps += draft->reach_count - flow->states;
     flow->failed = flow->failed || flow->steps > flow->step_limit;
     if (flow->doubtful || flow->failed) {
-        draft->reach_count = states;
+        draft->reach_count = flow->states;
+        draft->node_count = flow->nodes + 1;
         return;
     }
     /* Points made on the way may have moved the regions. */
-    draft->regions[number].states = (uint32_t)states;
+    draft->regions[number].states = (uint32_t)flow->states;
+    draft->regions[number].nodes = flow->nodes;
     finish_region(flow, &draft->regions[number]);
 }
 
@@ -561,7 +593,7 @@ add_first_regions(film_draft *draft)
     for (uint32_t index = 0; index < draft->bytecode.count; index++) {
         const film_instruction *here = &draft->bytecode.instructions[index];
 
-        draft->region_of[index] = FILM_NONE;
+        draft->region_of[index] = FILM_NO_INDEX;
         if ((here->marked || here->is_handler || here->form == FILM_FORM_RESUME ||
              (!FILM_HAS_MONITORING && here->is_sent_to) || draft->points[index]) &&
             !add_region(draft, index)) {

@@ -288,7 +288,7 @@ make_tables(film_draft *draft)
     draft->made = film_scratch_take(scratch, count, sizeof(film_made));
     draft->points = film_scratch_take(scratch, count, sizeof(bool));
     draft->fresh = film_scratch_take(scratch, count, sizeof(bool));
-    draft->region_of = film_scratch_take(scratch, count, sizeof(uint32_t));
+    draft->region_of = film_scratch_take(scratch, count, sizeof(uint16_t));
     draft->passed = film_scratch_take(scratch, count, sizeof(film_passed));
     draft->name_traits = film_scratch_take(scratch, names, 1);
     draft->name_kept = film_scratch_take(scratch, names, sizeof(uint32_t));

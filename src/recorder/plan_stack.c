@@ -272,11 +272,11 @@ ask_effect(stack_walk *walk, const film_instruction *here, uint32_t way)
 {
     known_effect *known = &walk->effects[here->opcode];
     uint32_t arg = raw_arg(here);
-    uint32_t asked = arg << 2 | (here->jump == FILM_NONE ? 1u : 2u + way);
+    uint32_t asked = arg << 2 | (here->jump == FILM_NO_INDEX ? 1u : 2u + way);
 
     if (known->asked != asked) {
         int effect = PyCompile_OpcodeStackEffectWithJump(
-            here->opcode, (int)arg, here->jump == FILM_NONE ? -1 : (int)way);
+            here->opcode, (int)arg, here->jump == FILM_NO_INDEX ? -1 : (int)way);
 
         *known = (known_effect){asked, effect == PY_INVALID_STACK_EFFECT ? 0 : effect};
     }
@@ -343,7 +343,7 @@ visit(stack_walk *walk, pending *at)
     at->index = FILM_NONE;
     here->depth = (int16_t)from.depth;
     here->items = from.items;
-    if (here->handler != FILM_NONE &&
+    if (here->handler != FILM_NO_INDEX &&
         (again || !bytecode->instructions[here->handler].is_queued)) {
         pending handler = {here->handler, here->handler_stack + here->handler_pushes,
                            cut(bytecode, from.items, here->handler_stack)};
@@ -356,7 +356,7 @@ visit(stack_walk *walk, pending *at)
     if ((here->traits & FILM_OP_ENDS) == 0 && from.index + 1 < bytecode->count) {
         reach(walk, from, from.index + 1, 0, at);
     }
-    if (here->jump != FILM_NONE) {
+    if (here->jump != FILM_NO_INDEX) {
         reach(walk, from, here->jump, 1, at);
     }
     return at->index != FILM_NONE;

@@ -178,9 +178,10 @@ add_made(film_draft *draft, uint32_t index, film_draft_write write)
     film_made *made = &draft->made[index];
     uint32_t added = add_write(draft, write);
 
-    if (made->count++ == 0) {
-        made->first = added;
+    if (made->count == 0) {
+        made->first = added & 0x3fffffffu;
     }
+    made->count = (made->count + 1u) & 3u;
     return added != FILM_NONE;
 }
 
