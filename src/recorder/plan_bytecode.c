@@ -187,7 +187,6 @@ decode(film_bytecode *bytecode, const uint8_t *bytes)
         bytecode->index_at[unit] = (uint16_t)count++;
     }
     bytecode->count = count;
-    film_scratch_trim(&bytecode->scratch, count * sizeof(film_instruction));
     return count != 0 && extended == 0;
 }
 
@@ -303,6 +302,21 @@ link_handlers(film_bytecode *bytecode)
     return true;
 }
 
+/* Room for what is known of the stack, behind the instructions. */
+static bool
+make_room_for_items(film_bytecode *bytecode)
+{
+    film_scratch *scratch = &bytecode->scratch;
+
+    film_scratch_trim(scratch, bytecode->count * sizeof(film_instruction));
+    bytecode->work = film_scratch_grow(scratch, NULL, &bytecode->work_capacity, 1,
+                                       sizeof(film_stack_pending));
+    bytecode->items =
+        film_scratch_grow(scratch, NULL, &bytecode->item_capacity,
+                          bytecode->count / 3 + 8, sizeof(film_stack_item));
+    return bytecode->work != NULL && bytecode->items != NULL;
+}
+
 /* Room for so many code units, and for what the planner makes of them. */
 static bool
 make_room(film_bytecode *bytecode, size_t units)
@@ -310,8 +324,6 @@ make_room(film_bytecode *bytecode, size_t units)
     if (!film_scratch_begin(&bytecode->scratch, units * FILM_SCRATCH_BYTES_EACH)) {
         return false;
     }
-    bytecode->items = NULL;
-    bytecode->work = NULL;
     bytecode->item_count = bytecode->item_capacity = bytecode->work_capacity = 0;
     bytecode->index_at = film_scratch_take(&bytecode->scratch, units, sizeof(uint16_t));
     bytecode->instructions =
@@ -339,7 +351,7 @@ film_bytecode_read(film_bytecode *bytecode, PyCodeObject *code)
         bytecode->unit_count = (uint32_t)units;
         done = make_room(bytecode, units) &&
                decode(bytecode, (const uint8_t *)PyBytes_AS_STRING(bytes)) &&
-               film_bytecode_read_lines(bytecode) && link_instructions(bytecode) &&
+               make_room_for_items(bytecode) && film_bytecode_read_lines(bytecode) && link_instructions(bytecode) &&
                link_handlers(bytecode) &&
                film_bytecode_follow_stack(bytecode, FILM_ENTRY_DEPTH(code));
     }

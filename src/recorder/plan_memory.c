@@ -277,7 +277,26 @@ free_draft(film_draft *draft)
     film_free(draft);
 }
 
-/* A table for each of the draft's, with room for what most code needs. */
+/* Tables that grow, with room for what most code needs: the old ones stay behind where
+ * they move. */
+static bool
+make_lists(film_draft *draft)
+{
+    size_t count = draft->bytecode.count, few = count / 3 + 8;
+
+    draft->writes = film_draft_grow(draft, NULL, &draft->write_capacity, few,
+                                    sizeof(film_draft_write));
+    draft->regions = film_draft_grow(draft, NULL, &draft->region_capacity, few,
+                                     sizeof(film_flow_region));
+    draft->nodes =
+        film_draft_grow(draft, NULL, &draft->node_capacity, few, sizeof(film_node));
+    draft->reaches = film_draft_grow(draft, NULL, &draft->reach_capacity, count + few,
+                                     sizeof(film_reach));
+    return draft->writes != NULL && draft->regions != NULL && draft->nodes != NULL &&
+           draft->reaches != NULL;
+}
+
+/* The draft's tables by instruction and by name. */
 static bool
 make_tables(film_draft *draft)
 {
@@ -337,7 +356,8 @@ film_draft_take(PyCodeObject *code, const film_plan_wishes *wishes)
     }
     draft->wishes = wishes;
     empty_draft(draft);
-    if (!film_bytecode_read(&draft->bytecode, code) || !make_tables(draft)) {
+    if (!film_bytecode_read(&draft->bytecode, code) || !make_tables(draft) ||
+        !make_lists(draft)) {
         film_draft_give_back(draft);
         return NULL;
     }

@@ -19,6 +19,8 @@ typedef struct film_scratch_block {
 #define FEWEST_BYTES ((size_t)16 << 10)
 #endif
 
+#define FEWEST_ITEMS 16u /* of a table that grows */
+
 static void
 free_blocks(film_scratch_block *block)
 {
@@ -101,12 +103,10 @@ void *
 film_scratch_grow_further(film_scratch *scratch, void *table, size_t *capacity,
                           size_t needed, size_t item_bytes)
 {
-    size_t wanted = *capacity < 16 ? 16 : 2 * *capacity;
+    size_t wanted = 2 * *capacity > needed ? 2 * *capacity : needed;
     void *grown;
 
-    while (wanted < needed) {
-        wanted *= 2;
-    }
+    wanted = wanted > FEWEST_ITEMS ? wanted : FEWEST_ITEMS;
     /* The one taken last grows where it is. */
     if (table != NULL && table == scratch->newest->memory + scratch->last &&
         wanted * item_bytes <= scratch->newest->bytes - scratch->last) {
