@@ -400,17 +400,38 @@ stop_at(flow_walk *flow, uint32_t index)
     reach_stop(flow, first, node);
 }
 
-/* Goes from one instruction to those that follow, and returns the last of them, to be
+/* Goes from one instruction to another, and returns where the walk goes on: there, or
+ * where it went on without that, `on`. */
+static inline uint32_t
+go_on(flow_walk *flow, uint32_t from, uint32_t to, uint32_t node, uint32_t on)
+{
+    film_draft *draft = flow->draft;
+
+    if (draft->points[to] || film_bytecode_fires(&draft->bytecode, from, to)) {
+        reach_stop(flow, to, node);
+        return on;
+    }
+    if (!reach_state(flow, to, node)) {
+        return on;
+    }
+    if (on != FILM_NONE) {
+        add_work(flow, on);
+    }
+    return to;
+}
+
+/* Goes from one instruction to those that follow, as film_bytecode_next has them, and returns the last of them, to be
  * visited next; FILM_NONE: there is none. */
 static uint32_t
 visit(flow_walk *flow, uint32_t index)
 {
     film_draft *draft = flow->draft;
     const film_bytecode *bytecode = &draft->bytecode;
+    const film_instruction *here = &bytecode->instructions[index];
     const film_made *made = &draft->made[index];
     film_reach *state = state_at(flow, index);
     uint32_t node = node_of_number(flow, state->node);
-    uint32_t next[3], count, on = FILM_NONE;
+    uint32_t on = FILM_NONE;
 
     if (node != 0 &&
         (must_stop(draft, index, node) || must_stop_for_change(flow, index, node))) {
@@ -425,22 +446,18 @@ visit(flow_walk *flow, uint32_t index)
     state->after = number_of_node(flow, node);
     /* On 3.11 this raises without an event, and the frame then shows another place. */
     if (!FILM_HAS_MONITORING &&
-        (bytecode->instructions[index].traits & FILM_OP_RERAISES) != 0 &&
-        bytecode->instructions[index].handler == FILM_NO_INDEX) {
+        (here->traits & FILM_OP_RERAISES) != 0 && here->handler == FILM_NO_INDEX) {
         reach_stop(flow, FILM_NONE, node);
     }
-    count = film_bytecode_next(bytecode, index, next);
-    for (uint32_t way = 0; way < count && !flow->failed; way++) {
-        if (draft->points[next[way]] ||
-            film_bytecode_fires(bytecode, index, next[way])) {
-            reach_stop(flow, next[way], node);
-        }
-        else if (reach_state(flow, next[way], node)) {
-            if (on != FILM_NONE) {
-                add_work(flow, on);
-            }
-            on = next[way];
-        }
+    if ((here->traits & FILM_OP_ENDS) == 0 && index + 1 < bytecode->count) {
+        on = go_on(flow, index, index + 1, node, on);
+    }
+    if (here->jump != FILM_NO_INDEX) {
+        on = go_on(flow, index, here->jump, node, on);
+    }
+    if (!FILM_HAS_MONITORING && (here->traits & FILM_OP_RERAISES) != 0 &&
+        here->handler != FILM_NO_INDEX) {
+        on = go_on(flow, index, here->handler, node, on);
     }
     return on;
 }

@@ -282,7 +282,7 @@ free_draft(film_draft *draft)
 static bool
 make_lists(film_draft *draft)
 {
-    size_t count = draft->bytecode.count, few = count / 3 + 8;
+    size_t count = draft->bytecode.count, few = count / 2 + 8;
 
     draft->writes = film_draft_grow(draft, NULL, &draft->write_capacity, few,
                                     sizeof(film_draft_write));

@@ -219,7 +219,7 @@ make_inners(film_draft *draft, const film_flow_region *flow, uint32_t at,
     }
 }
 
-/* The place of a stop, and its rank: forward from the region first, the nearest. */
+/* The place of a stop. */
 static uint32_t
 stop_place(const film_draft *draft, const film_reach *stop)
 {
@@ -228,31 +228,39 @@ stop_place(const film_draft *draft, const film_reach *stop)
 }
 
 static void
+make_stop(film_draft *draft, const film_flow_region *flow, const film_reach *stop,
+          uint32_t at)
+{
+    const film_node *node = &draft->nodes[node_of(flow, stop->node)];
+
+    *(film_exit *)film_draft_kept(draft, at) = (film_exit){
+        .place = (uint16_t)stop_place(draft, stop),
+        .count = (uint8_t)node->length,
+    };
+    film_draft_link(draft, at + (uint32_t)offsetof(film_exit, writes), node->laid_out);
+}
+
+/* In order of their places, as they are sorted, but those behind the region's start
+ * first: they are likelier. */
+static void
 make_stops(film_draft *draft, const film_flow_region *flow, film_region *region,
            uint32_t at)
 {
     const film_reach *stops = &draft->reaches[flow->states + flow->state_count];
+    uint32_t back = 0; /* how many lie before them */
 
-    /* In order of their places: those behind the region's start, the others, and last
-     * an unwinding. */
-    for (int forward = 1; forward >= 0; forward--) {
-        for (uint32_t stop = 0; stop < flow->stop_count; stop++) {
-            uint32_t place = stop_place(draft, &stops[stop]);
-            uint32_t node = node_of(flow, stops[stop].node);
+    while (back < flow->stop_count && stop_place(draft, &stops[back]) <= region->place) {
+        back++;
+    }
+    for (uint32_t number = 0; number < flow->stop_count; number++) {
+        uint32_t turned = number + back;
+        const film_reach *stop =
+            &stops[turned < flow->stop_count ? turned : turned - flow->stop_count];
 
-            if ((place > region->place) != (forward == 1)) {
-                continue;
-            }
-            *(film_exit *)film_draft_kept(draft, at) = (film_exit){
-                .place = (uint16_t)place,
-                .count = (uint8_t)draft->nodes[node].length,
-            };
-            film_draft_link(draft, at + (uint32_t)offsetof(film_exit, writes),
-                            draft->nodes[node].laid_out);
-            region->points_ahead |=
-                place != FILM_PLAN_UNWINDS && draft->points[stops[stop].index];
-            at += (uint32_t)sizeof(film_exit);
-        }
+        make_stop(draft, flow, stop, at);
+        region->points_ahead |=
+            stop->index != FILM_NO_INDEX && draft->points[stop->index];
+        at += (uint32_t)sizeof(film_exit);
     }
 }
 

@@ -362,15 +362,35 @@ visit(stack_walk *walk, pending *at)
     return at->index != FILM_NONE;
 }
 
+/* Passes over instructions to which nothing but the next leads on, and which leave what
+ * is known of the stack as it is. */
+static void
+pass_plain(film_bytecode *bytecode, pending *at)
+{
+    film_instruction *here = &bytecode->instructions[at->index];
+    const film_instruction *end = &bytecode->instructions[bytecode->count - 1];
+
+    while (here < end && here->depth < 0 && here->handler == FILM_NO_INDEX &&
+           (here->form == FILM_FORM_EXTENDED || here->form == FILM_FORM_LOAD_CONST)) {
+        here->depth = (int16_t)at->depth;
+        here->items = at->items;
+        at->depth += here->form == FILM_FORM_LOAD_CONST;
+        at->index++;
+        here++;
+    }
+}
+
 /* Visits an instruction, unless nothing new is known there, and those behind it. */
 static void
 follow(stack_walk *walk, pending at)
 {
-    const film_bytecode *bytecode = walk->bytecode;
+    film_bytecode *bytecode = walk->bytecode;
 
     do {
-        const film_instruction *to = &bytecode->instructions[at.index];
+        const film_instruction *to;
 
+        pass_plain(bytecode, &at);
+        to = &bytecode->instructions[at.index];
         if (to->depth >= 0) {
             at.depth = to->depth;
             at.items = meet(walk, to->items, at.items);
