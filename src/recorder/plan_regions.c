@@ -11,9 +11,13 @@ static void
 sort_reaches(film_reach *reaches, uint32_t count)
 {
     for (uint32_t index = 1; index < count; index++) {
-        film_reach moved = reaches[index];
+        film_reach moved;
         uint32_t to = index;
 
+        if (reaches[index - 1].index <= reaches[index].index) {
+            continue;
+        }
+        moved = reaches[index];
         while (to > 0 && reaches[to - 1].index > moved.index) {
             reaches[to] = reaches[to - 1];
             to--;
@@ -128,22 +132,26 @@ lay_out_list(film_draft *draft, uint32_t node)
 }
 
 /* Lays out the lists of a region, the longest only: each walk makes nodes of its own,
- * so no other region has them. */
+ * so no other region has them. Every list was made at one of the states. */
 static bool
 lay_out_lists(film_draft *draft, const film_flow_region *flow)
 {
     const film_reach *states = &draft->reaches[flow->states];
 
     for (uint32_t at = 0; at < flow->state_count; at++) {
-        uint32_t node = draft->nodes[node_of(flow, states[at].after)].before;
+        uint32_t node;
 
+        if (states[at].after == states[at].node) {
+            continue;
+        }
+        node = draft->nodes[node_of(flow, states[at].after)].before;
         while (node != 0 && !draft->nodes[node].continued) {
             draft->nodes[node].continued = true;
             node = draft->nodes[node].before;
         }
     }
     for (uint32_t at = 0; at < flow->state_count; at++) {
-        if (states[at].after != 0 &&
+        if (states[at].after != states[at].node &&
             !lay_out_list(draft, node_of(flow, states[at].after))) {
             return false;
         }
