@@ -351,8 +351,8 @@ film_bytecode_read(film_bytecode *bytecode, PyCodeObject *code)
         bytecode->unit_count = (uint32_t)units;
         done = make_room(bytecode, units) &&
                decode(bytecode, (const uint8_t *)PyBytes_AS_STRING(bytes)) &&
-               make_room_for_items(bytecode) && film_bytecode_read_lines(bytecode) && link_instructions(bytecode) &&
-               link_handlers(bytecode) &&
+               make_room_for_items(bytecode) && film_bytecode_read_lines(bytecode) &&
+               link_instructions(bytecode) && link_handlers(bytecode) &&
                film_bytecode_follow_stack(bytecode, FILM_ENTRY_DEPTH(code));
     }
     Py_DECREF(bytes);

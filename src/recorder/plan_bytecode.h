@@ -10,7 +10,8 @@
 #define FILMSTRIP_RECORDER_PLAN_BYTECODE_H
 
 #include "recorder/compat.h"
-#include "recorder/plan_scratch.h"
+
+#include "base/scratch.h"
 
 #define FILM_NONE UINT32_MAX
 /* The same in the tables by instruction, where indexes have 16 bits as places have. */
@@ -138,7 +139,7 @@ typedef struct film_stack_pending {
 } film_stack_pending;
 
 typedef struct film_bytecode {
-    PyCodeObject *code; /* borrowed */
+    PyCodeObject *code;   /* borrowed */
     film_scratch scratch; /* of all these tables, and of the draft's */
     uint32_t unit_count, count;
     film_instruction *instructions;

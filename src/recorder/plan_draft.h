@@ -25,11 +25,11 @@ typedef struct film_draft_write {
 /* A list of writes, made longer by one: shared tails, the last write first. Node 0 is
  * the empty list. */
 typedef struct film_node {
-    uint32_t before; /* the list it continues */
-    uint32_t write;  /* in film_draft.writes */
+    uint32_t before;   /* the list it continues */
+    uint32_t write;    /* in film_draft.writes */
     uint32_t laid_out; /* where, in film_draft.kept; 0: not yet */
     uint16_t length;
-    bool open : 1;      /* a write in it that other code could overwrite before we read */
+    bool open : 1; /* a write in it that other code could overwrite before we read */
     bool uncertain : 1; /* another path makes the same write at another place */
     bool continued : 1; /* while a region is laid out: a longer list has it */
 } film_node;

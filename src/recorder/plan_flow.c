@@ -48,8 +48,8 @@ add_region(film_draft *draft, uint32_t index)
     if (draft->region_of[index] != FILM_NO_INDEX) {
         return true;
     }
-    grown = film_draft_grow(draft, draft->regions, &draft->region_capacity, draft->region_count + 1,
-                      sizeof(*grown));
+    grown = film_draft_grow(draft, draft->regions, &draft->region_capacity,
+                            draft->region_count + 1, sizeof(*grown));
     if (grown == NULL) {
         return false;
     }
@@ -153,7 +153,7 @@ add_node(flow_walk *flow, uint32_t before, uint32_t write)
 {
     film_draft *draft = flow->draft;
     film_node *grown = film_draft_grow(draft, draft->nodes, &draft->node_capacity,
-                                 draft->node_count + 1, sizeof(*grown));
+                                       draft->node_count + 1, sizeof(*grown));
 
     if (grown == NULL) {
         flow->failed = true;
@@ -266,8 +266,8 @@ reach_state(flow_walk *flow, uint32_t index, uint32_t node)
         compare_lists(flow, node_of_number(flow, state_at(flow, index)->node), node);
         return false;
     }
-    grown = film_draft_grow(draft, draft->reaches, &draft->reach_capacity, draft->reach_count + 1,
-                      sizeof(*grown));
+    grown = film_draft_grow(draft, draft->reaches, &draft->reach_capacity,
+                            draft->reach_count + 1, sizeof(*grown));
     if (grown == NULL) {
         flow->failed = true;
         return false;
@@ -284,7 +284,7 @@ add_work(flow_walk *flow, uint32_t index)
 {
     film_draft *draft = flow->draft;
     uint32_t *grown = film_draft_grow(draft, draft->work, &draft->work_capacity,
-                                flow->work_count + 1, sizeof(*grown));
+                                      flow->work_count + 1, sizeof(*grown));
 
     if (grown == NULL) {
         flow->failed = true;
@@ -307,8 +307,8 @@ reach_stop(flow_walk *flow, uint32_t index, uint32_t node)
         compare_lists(flow, node_of_number(flow, draft->stops[*at].node), node);
         return;
     }
-    grown = film_draft_grow(draft, draft->stops, &draft->stop_capacity, flow->stop_count + 1,
-                      sizeof(*grown));
+    grown = film_draft_grow(draft, draft->stops, &draft->stop_capacity,
+                            flow->stop_count + 1, sizeof(*grown));
     if (grown == NULL) {
         flow->failed = true;
         return;
@@ -445,8 +445,8 @@ visit(flow_walk *flow, uint32_t index)
     }
     state->after = number_of_node(flow, node);
     /* On 3.11 this raises without an event, and the frame then shows another place. */
-    if (!FILM_HAS_MONITORING &&
-        (here->traits & FILM_OP_RERAISES) != 0 && here->handler == FILM_NO_INDEX) {
+    if (!FILM_HAS_MONITORING && (here->traits & FILM_OP_RERAISES) != 0 &&
+        here->handler == FILM_NO_INDEX) {
         reach_stop(flow, FILM_NONE, node);
     }
     if ((here->traits & FILM_OP_ENDS) == 0 && index + 1 < bytecode->count) {
@@ -489,7 +489,7 @@ finish_region(flow_walk *flow, film_flow_region *region)
     region->state_count = (uint16_t)(draft->reach_count - region->states);
     region->stop_count = (uint16_t)flow->stop_count;
     grown = film_draft_grow(draft, draft->reaches, &draft->reach_capacity,
-                      draft->reach_count + flow->stop_count, sizeof(*grown));
+                            draft->reach_count + flow->stop_count, sizeof(*grown));
     if (grown == NULL) {
         flow->failed = true;
         return;
@@ -625,8 +625,8 @@ film_draft_find_regions(film_draft *draft)
 {
     size_t count = draft->bytecode.count;
     flow_walk flow = {.draft = draft, .step_limit = STEPS_BASE + STEPS_EACH * count};
-    film_node *nodes =
-        film_draft_grow(draft, draft->nodes, &draft->node_capacity, 1, sizeof(film_node));
+    film_node *nodes = film_draft_grow(draft, draft->nodes, &draft->node_capacity, 1,
+                                       sizeof(film_node));
 
     if (nodes == NULL) {
         return false;

@@ -231,8 +231,9 @@ make_inners(film_draft *draft, const film_flow_region *flow, uint32_t at,
 static uint32_t
 stop_place(const film_draft *draft, const film_reach *stop)
 {
-    return stop->index == FILM_NO_INDEX ? FILM_PLAN_UNWINDS
-                                        : draft->bytecode.instructions[stop->index].place;
+    return stop->index == FILM_NO_INDEX
+               ? FILM_PLAN_UNWINDS
+               : draft->bytecode.instructions[stop->index].place;
 }
 
 static void
@@ -257,7 +258,8 @@ make_stops(film_draft *draft, const film_flow_region *flow, film_region *region,
     const film_reach *stops = &draft->reaches[flow->states + flow->state_count];
     uint32_t back = 0; /* how many lie before them */
 
-    while (back < flow->stop_count && stop_place(draft, &stops[back]) <= region->place) {
+    while (back < flow->stop_count &&
+           stop_place(draft, &stops[back]) <= region->place) {
         back++;
     }
     for (uint32_t number = 0; number < flow->stop_count; number++) {

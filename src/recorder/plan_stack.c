@@ -36,8 +36,9 @@ static void
 add_work(stack_walk *walk, pending at)
 {
     film_bytecode *bytecode = walk->bytecode;
-    pending *grown = film_scratch_grow(&bytecode->scratch, bytecode->work, &bytecode->work_capacity,
-                               walk->work_count + 1, sizeof(pending));
+    pending *grown =
+        film_scratch_grow(&bytecode->scratch, bytecode->work, &bytecode->work_capacity,
+                          walk->work_count + 1, sizeof(pending));
 
     if (grown == NULL) {
         walk->failed = true;
@@ -61,8 +62,9 @@ static uint32_t
 push_item(stack_walk *walk, uint32_t next, int32_t position, uint32_t origin)
 {
     film_bytecode *bytecode = walk->bytecode;
-    film_stack_item *grown = film_scratch_grow(&bytecode->scratch, bytecode->items, &bytecode->item_capacity,
-                                       bytecode->item_count + 1, sizeof(*grown));
+    film_stack_item *grown =
+        film_scratch_grow(&bytecode->scratch, bytecode->items, &bytecode->item_capacity,
+                          bytecode->item_count + 1, sizeof(*grown));
 
     if (grown == NULL) {
         walk->failed = true;

@@ -64,7 +64,7 @@ static bool
 add_quiet(film_draft *draft, uint16_t place, uint16_t line)
 {
     film_quiet *grown = film_draft_grow(draft, draft->quiet, &draft->quiet_capacity,
-                                  draft->quiet_count + 1, sizeof(*grown));
+                                        draft->quiet_count + 1, sizeof(*grown));
 
     if (grown == NULL) {
         return false;

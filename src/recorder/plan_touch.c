@@ -160,7 +160,7 @@ keep_touched(film_draft *draft, const film_touched *touched)
         return true;
     }
     grown = film_draft_grow(draft, draft->touched, &draft->touched_capacity,
-                      draft->touched_count + 1, sizeof(*touched));
+                            draft->touched_count + 1, sizeof(*touched));
     if (grown == NULL) {
         return false;
     }

@@ -39,8 +39,9 @@ is_hidden_slot(const film_draft *draft, uint32_t slot)
 static uint32_t
 add_write(film_draft *draft, film_draft_write write)
 {
-    film_draft_write *grown = film_draft_grow(draft, draft->writes, &draft->write_capacity,
-                                        draft->write_count + 1, sizeof(write));
+    film_draft_write *grown =
+        film_draft_grow(draft, draft->writes, &draft->write_capacity,
+                        draft->write_count + 1, sizeof(write));
 
     if (grown == NULL) {
         return FILM_NONE;

@@ -1,18 +1,19 @@
-/* plan_scratch.h: the memory a plan is made in. Its tables lie one behind the other in
- * few blocks and are let go all at once: of long code they take so much that to be given
- * fresh pages cost as much as all the planner does with them.
+/* scratch.h: memory for one piece of work. Its tables lie one behind the other in few
+ * blocks, of big pages where there is much of it, and are let go all at once. The plan of
+ * a long module is made in 3 MB: to be given them in 700 pages took as long as the
+ * planner itself.
  *
- * Zeroed for the first use. Threads: one at a time.
+ * Zeroed before the first use. Threads: one at a time.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef FILMSTRIP_RECORDER_PLAN_SCRATCH_H
-#define FILMSTRIP_RECORDER_PLAN_SCRATCH_H
+#ifndef FILMSTRIP_SCRATCH_H
+#define FILMSTRIP_SCRATCH_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 typedef struct film_scratch {
     struct film_scratch_block *newest; /* owned, with those before it */
-    size_t used; /* bytes of the newest */
+    size_t used;                       /* bytes of the newest */
     size_t last; /* where in it the table lies that was taken last */
 } film_scratch;
 
@@ -21,7 +22,8 @@ typedef struct film_scratch {
 bool
 film_scratch_begin(film_scratch *scratch, size_t bytes);
 
-/* A table, not zeroed, that can be used until all are let go; NULL when memory is out. */
+/* A table, not zeroed, that can be used until all are let go; NULL when memory is out.
+ * Only between begin and reset. */
 void *
 film_scratch_take(film_scratch *scratch, size_t count, size_t item_bytes);
 

@@ -1,6 +1,6 @@
-/* plan_scratch.c: see plan_scratch.h.
+/* scratch.c: see scratch.h.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "recorder/plan_scratch.h"
+#include "base/scratch.h"
 
 #include <stdalign.h>
 #include <string.h>
@@ -14,7 +14,8 @@ typedef struct film_scratch_block {
 } film_scratch_block;
 
 #if defined(__SANITIZE_ADDRESS__)
-#define FEWEST_BYTES 0u /* each table in a block of its own: what is beside it is seen */
+#define FEWEST_BYTES                                                                   \
+    0u /* each table in a block of its own: what is beside it is seen */
 #else
 #define FEWEST_BYTES ((size_t)16 << 10)
 #endif
@@ -103,14 +104,17 @@ void *
 film_scratch_grow_further(film_scratch *scratch, void *table, size_t *capacity,
                           size_t needed, size_t item_bytes)
 {
-    size_t wanted = 2 * *capacity > needed ? 2 * *capacity : needed;
+    size_t wanted = 2 * *capacity > needed ? 2 * *capacity : needed, bytes;
     void *grown;
 
     wanted = wanted > FEWEST_ITEMS ? wanted : FEWEST_ITEMS;
+    if (__builtin_mul_overflow(wanted, item_bytes, &bytes)) {
+        return NULL;
+    }
     /* The one taken last grows where it is. */
     if (table != NULL && table == scratch->newest->memory + scratch->last &&
-        wanted * item_bytes <= scratch->newest->bytes - scratch->last) {
-        scratch->used = scratch->last + wanted * item_bytes;
+        bytes <= scratch->newest->bytes - scratch->last) {
+        scratch->used = scratch->last + bytes;
         *capacity = wanted;
         return table;
     }
