@@ -13,6 +13,7 @@
  * nothing.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/plan_draft.h"
+#include "recorder/plan_lists.h"
 
 #include <string.h>
 
@@ -71,110 +72,13 @@ add_point(flow_walk *flow, uint32_t index)
     }
 }
 
-static bool
-is_slot_kind(uint8_t kind)
-{
-    return kind == FILM_WRITE_FAST || kind == FILM_WRITE_CELL ||
-           kind == FILM_DELETE_FAST || kind == FILM_DELETE_CELL;
-}
-
-static bool
-is_attribute_kind(uint8_t kind)
-{
-    return kind == FILM_WRITE_ATTRIBUTE || kind == FILM_DELETE_ATTRIBUTE;
-}
-
-/* True when the write makes one that waits unreadable. */
-static bool
-hides(const film_draft_write *write, const film_draft_write *waiting)
-{
-    if (is_slot_kind(write->kind)) {
-        return (is_slot_kind(waiting->kind) || is_attribute_kind(waiting->kind)) &&
-               waiting->slot == write->slot;
-    }
-    if (is_attribute_kind(write->kind)) {
-        /* Two variables may hold the same owner. */
-        return is_attribute_kind(waiting->kind) && waiting->name == write->name;
-    }
-    /* At module level locals and globals are one. */
-    return !is_slot_kind(waiting->kind) && !is_attribute_kind(waiting->kind) &&
-           waiting->name == write->name;
-}
-
-static bool
-is_open_kind(uint8_t kind)
-{
-    return kind != FILM_WRITE_FAST && kind != FILM_DELETE_FAST;
-}
-
-static const film_draft_write *
-write_of(const film_draft *draft, uint32_t node)
-{
-    return &draft->writes[draft->nodes[node].write];
-}
-
-static bool
-list_is_hidden_by(const film_draft *draft, uint32_t node, const film_draft_write *write)
-{
-    for (; node != 0; node = draft->nodes[node].before) {
-        if (hides(write, write_of(draft, node))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* True when a variable of the list lies in `slot`: LOAD_FAST_AND_CLEAR and MAKE_CELL
- * change a slot without a store. */
-static bool
-list_has_slot(const film_draft *draft, uint32_t node, uint32_t slot)
-{
-    for (; node != 0; node = draft->nodes[node].before) {
-        const film_draft_write *write = write_of(draft, node);
-
-        if (write->slot == slot &&
-            (is_slot_kind(write->kind) || is_attribute_kind(write->kind))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool
-is_same_write(const film_draft_write *left, const film_draft_write *right)
-{
-    return left->kind == right->kind && left->slot == right->slot &&
-           left->name == right->name && left->hidden == right->hidden &&
-           left->cell_owner == right->cell_owner;
-}
-
+/* The list with one write more. */
 static uint32_t
 add_node(flow_walk *flow, uint32_t before, uint32_t write)
 {
-    film_draft *draft = flow->draft;
-    film_node *grown = film_draft_grow(draft, draft->nodes, &draft->node_capacity,
-                                       draft->node_count + 1, sizeof(*grown));
+    uint32_t node = film_list_add(flow->draft, before, write);
 
-    if (grown == NULL) {
-        flow->failed = true;
-        return 0;
-    }
-    draft->nodes = grown;
-    grown[draft->node_count] = (film_node){
-        .before = before,
-        .write = write,
-        .length = (uint16_t)(grown[before].length + 1),
-        .open = grown[before].open || is_open_kind(draft->writes[write].kind),
-    };
-    return (uint32_t)draft->node_count++;
-}
-
-static uint32_t
-shorten(const film_draft *draft, uint32_t node, uint32_t length)
-{
-    while (draft->nodes[node].length > length) {
-        node = draft->nodes[node].before;
-    }
+    flow->failed = flow->failed || node == 0;
     return node;
 }
 
@@ -186,7 +90,7 @@ doubt_rest(flow_walk *flow, uint32_t node, uint32_t length)
 
     flow->doubtful = true;
     for (; draft->nodes[node].length > length; node = draft->nodes[node].before) {
-        add_point(flow, draft->bytecode.index_at[write_of(draft, node)->place]);
+        add_point(flow, draft->bytecode.index_at[film_list_write(draft, node)->place]);
     }
 }
 
@@ -194,22 +98,11 @@ doubt_rest(flow_walk *flow, uint32_t node, uint32_t length)
 static void
 compare_lists(flow_walk *flow, uint32_t left, uint32_t right)
 {
-    film_node *nodes = flow->draft->nodes;
-    uint32_t length = nodes[left].length < nodes[right].length ? nodes[left].length
-                                                               : nodes[right].length;
-    uint32_t one = shorten(flow->draft, left, length);
-    uint32_t other = shorten(flow->draft, right, length), same = length;
+    const film_draft *draft = flow->draft;
+    uint32_t same = left == right ? draft->nodes[left].length
+                                  : film_list_compare(draft, left, right);
 
-    for (; one != other; one = nodes[one].before, other = nodes[other].before) {
-        if (!is_same_write(write_of(flow->draft, one), write_of(flow->draft, other))) {
-            same = nodes[one].length - 1u;
-        }
-        if (nodes[one].write != nodes[other].write) {
-            nodes[one].uncertain = true;
-            nodes[other].uncertain = true;
-        }
-    }
-    if (same != nodes[left].length || same != nodes[right].length) {
+    if (same != draft->nodes[left].length || same != draft->nodes[right].length) {
         doubt_rest(flow, left, same);
         doubt_rest(flow, right, same);
     }
@@ -318,20 +211,6 @@ reach_stop(flow_walk *flow, uint32_t index, uint32_t node)
     grown[flow->stop_count++] = (film_reach){(uint16_t)index, number, number};
 }
 
-/* True for a write whose value may be changed in place before it is told. */
-static bool
-list_may_change(const film_draft *draft, uint32_t node)
-{
-    for (; node != 0; node = draft->nodes[node].before) {
-        const film_draft_write *write = write_of(draft, node);
-
-        if (!write->hidden && !write->constant && write->kind <= FILM_WRITE_ATTRIBUTE) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Where a container that was stored may now be changed in place: the writes are told
  * before. One by the instruction that the region begins with, a point already, is read
  * off the stack there instead. */
@@ -341,7 +220,7 @@ must_stop_for_change(flow_walk *flow, uint32_t index, uint32_t node)
     film_draft *draft = flow->draft;
     uint32_t store = flow->start;
 
-    if (!list_may_change(draft, node) || !film_draft_may_change(draft, index)) {
+    if (!film_list_may_change(draft, node) || !film_draft_may_change(draft, index)) {
         return false;
     }
     while (draft->bytecode.instructions[store].form == FILM_FORM_EXTENDED) {
@@ -351,7 +230,7 @@ must_stop_for_change(flow_walk *flow, uint32_t index, uint32_t node)
         draft->nodes[node].length == 1 &&
         draft->made[flow->start].before == FILM_NONE &&
         draft->nodes[node].write == draft->made[store].first &&
-        write_of(draft, node)->kind == FILM_WRITE_FAST) {
+        film_list_write(draft, node)->kind == FILM_WRITE_FAST) {
         flow->failed = !film_draft_read_on_stack(draft, store) || flow->failed;
         flow->doubtful = true;
         flow->any_fresh = true;
@@ -367,7 +246,7 @@ must_stop(const film_draft *draft, uint32_t index, uint32_t node)
     const film_made *made = &draft->made[index];
 
     if ((here->form == FILM_FORM_LOAD_AND_CLEAR || here->form == FILM_FORM_MAKE_CELL) &&
-        list_has_slot(draft, node, here->arg)) {
+        film_list_has_slot(draft, node, here->arg)) {
         return true;
     }
     if ((here->traits & FILM_OP_CALLS) != 0 && draft->nodes[node].open) {
@@ -375,7 +254,7 @@ must_stop(const film_draft *draft, uint32_t index, uint32_t node)
     }
     for (uint32_t number = 0; number < made->count; number++) {
         if (draft->nodes[node].length >= LIST_LIMIT ||
-            list_is_hidden_by(draft, node, &draft->writes[made->first + number])) {
+            film_list_is_hidden_by(draft, node, &draft->writes[made->first + number])) {
             return true;
         }
     }
