@@ -4,8 +4,8 @@
 
 Times are of this process's CPU, the best of several runs, bare of everything but the
 planner: nothing is recorded. Exit status 1 where a bar is missed; on a machine that is
-busy with something else CPU time grows too, and where the kernel gives no big pages (they
-are asked for with madvise) long code takes half as long again."""
+busy with something else CPU time grows too, and where the kernel gives no big pages
+(they are asked for with madvise) long code takes half as long again."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from filmstrip import _recorder
 
 UNIT_NS = 60  # bar: a code unit of any shape
 FUNCTION_BYTES = 5000  # bar: a function of 22 lines
+BIG_PAGES = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
 
 def codes_in(code: CodeType) -> Iterator[CodeType]:
@@ -153,7 +154,7 @@ def longest(make: Callable[[int], CodeType], lines: int) -> CodeType:
 def big_pages() -> str:
     """When the kernel gives big pages: always, madvise, never."""
     try:
-        choices = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled").read_text()
+        choices = BIG_PAGES.read_text()
     except OSError:
         return "unknown"
     return choices.partition("[")[2].partition("]")[0]
