@@ -149,7 +149,7 @@ number_of(film_reader *reader, const film_token *token, long double *number)
         *number = token->integer;
         return true;
     case FILM_TOKEN_FLOAT:
-        *number = token->number;
+        *number = (long double)token->number;
         return true;
     case FILM_TOKEN_TRUE:
     case FILM_TOKEN_FALSE:
