@@ -130,6 +130,8 @@ $(eval $(call c_rules,c,))
 $(eval $(call c_rules,asan,-Dbuildtype=debugoptimized -Db_sanitize=address$(comma)undefined -Db_lundef=false))
 $(eval $(call c_rules,fuzz,-Dbuildtype=debugoptimized -Db_sanitize=address$(comma)undefined -Db_lundef=false -Dfuzz=true -Dtests=false,CC=clang))
 
+build/fuzz/build.ninja: build/stamps/system-check # clang
+
 # Everything with warnings as errors, in build folders of their own; $(1): a compiler,
 # $(2): a version, $(3): options. What gcc warns of depends on how it optimises.
 define werror_rules

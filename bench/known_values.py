@@ -1,12 +1,12 @@
-"""What a write of a value costs that people know by its repr(): nanoseconds a write, and
-how many more than a write of an int takes.
+"""What a write of a value costs that people know by its repr(): nanoseconds a write,
+and how many more than a write of an int takes.
 
     .venvs/3.12/bin/python bench/known_values.py [--json]
 
-Each row is a loop that binds a variable to one value after the other, recorded at level
-values; `same`: to one of eight values that are there already, `new`: to one that is made in
-the line, from which the bare making is taken off. Times are of this process's CPU, the best
-of several runs. Exit status 1 where a bar is missed (in a quiet machine's `same` rows).
+Each row is a loop that binds a variable to one value after the other, recorded at
+level values; `same`: to one of eight values that are there already, `new`: to one that
+is made in the line, from which the bare making is taken off. Times are of the CPU, the
+best of several runs. Exit status 1 where the bar, which is for `same`, is missed.
 """
 
 from __future__ import annotations
@@ -98,7 +98,8 @@ def best(function, *arguments):
 told = {{}}
 for name, text in {values!r}.items():
     space = dict(globals())
-    exec(f"def new(turns):\\n for i in range(turns):\\n  v = {{text}}\\nmake = lambda i: {{text}}", space)
+    loop = f"def new(turns):\\n for i in range(turns):\\n  v = {{text}}\\n"
+    exec(loop + f"make = lambda i: {{text}}", space)
     told[name] = [best(same, [space["make"](i) for i in range(8)]), best(space["new"])]
 print(json.dumps(told))
 """
@@ -138,14 +139,16 @@ def main() -> int:
         for name, cost in costs.items()
     }
     if options.json:
-        print(json.dumps({"int_ns": [round(ns) for ns in costs["int"]], "more_ns": more}))
+        of_int = [round(ns) for ns in costs["int"]]
+        print(json.dumps({"int_ns": of_int, "more_ns": more}))
     else:
         print("a write of an int: {:.0f} ns, of a new one {:.0f}".format(*costs["int"]))
         print("more than that     same    new")
         for name, (same, new) in more.items():
             print(f"{name:16} {same:+6d} {new:+6d}")
     missed = [name for name, (same, _) in more.items() if same > BAR_NS]
-    print(f"bar: {BAR_NS} ns more: {'missed: ' + ', '.join(missed) if missed else 'met'}")
+    verdict = f"missed: {', '.join(missed)}" if missed else "met"
+    print(f"bar: {BAR_NS} ns more: {verdict}")
     return int(bool(missed))
 
 

@@ -130,8 +130,7 @@ film_variables_note_name(film_variables *variables, uint64_t serial, uint32_t na
 /* A film_record_renewer: puts what the attributes hold by now in the place of what the
  * record tells, where the object's text shows them. */
 void
-film_variables_renew(void *variables, uint64_t id, film_value_record *record,
-                     bool held);
+film_variables_renew(void *context, uint64_t id, film_value_record *record, bool held);
 
 /* What is known of a value that may have been changed in place since. */
 void

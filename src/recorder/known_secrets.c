@@ -93,10 +93,12 @@ remember_scalar(PyObject *value)
     if (PyUnicode_Check(value)) {
         char text[FILM_SECRET_BYTES + UTF8_BYTES];
 
-        film_secret_remember_text(text, film_text_copy(value, text, FILM_SECRET_BYTES, NULL));
+        film_secret_remember_text(text,
+                                  film_text_copy(value, text, FILM_SECRET_BYTES, NULL));
     }
     else if (PyBytes_Check(value)) {
-        film_secret_remember_text(PyBytes_AS_STRING(value), (size_t)PyBytes_GET_SIZE(value));
+        film_secret_remember_text(PyBytes_AS_STRING(value),
+                                  (size_t)PyBytes_GET_SIZE(value));
     }
 }
 

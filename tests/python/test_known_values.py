@@ -590,9 +590,7 @@ except KeyError:
 """
 
 
-@pytest.mark.parametrize(
-    "way", [[], ["--values", "locals"], ["--ring", "4M"]], ids=str
-)
+@pytest.mark.parametrize("way", [[], ["--values", "locals"], ["--ring", "4M"]], ids=str)
 def test_secrets_within(runner, way):
     """No byte of a planted secret is in the recording, whatever type holds it."""
     result = runner.record(SECRETS, options=[*VALUES, *way])

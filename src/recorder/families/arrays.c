@@ -105,7 +105,7 @@ item_token(const film_number_array *array, Py_ssize_t index, uint8_t *to)
         return film_token_put_float(to, float_at(at, size));
     case 'u':
     case 'w': {
-        char text[16]; /* as film_token_put_text reads: in words */
+        char text[16] = {0}; /* as film_token_put_text reads: in words */
 
         return film_token_put_text(to, text, film_text_encode((Py_UCS4)bits, text));
     }
@@ -144,10 +144,8 @@ says_item(PyObject *object)
     PyErr_Fetch(&kind, &value, &trace);
     item = type->tp_as_sequence->sq_item(object, 0);
     if (item != NULL && PyFloat_CheckExact(item)) {
-        double expected = PyFloat_AS_DOUBLE(item);
-        double read = float_at(array->items, array->kind->size);
-
-        right = memcmp(&expected, &read, sizeof(read)) == 0;
+        right = film_family_bits(PyFloat_AS_DOUBLE(item)) ==
+                film_family_bits(float_at(array->items, array->kind->size));
     }
     else if (item != NULL && PyLong_CheckExact(item)) {
         number = (int64_t)PyLong_AsUnsignedLongLongMask(item);

@@ -122,13 +122,12 @@ static void
 put_bytes(film_template *made, const char *text, size_t length, bool is_name)
 {
     size_t room = sizeof(made->text) - made->length;
+    size_t used = length < room ? length : room;
 
-    length = length < room ? length : room;
-    while (length > 0 && length == room &&
-           ((unsigned char)text[length] & 0xc0) == 0x80) {
-        length--; /* not within a character */
+    while (used > 0 && used < length && ((unsigned char)text[used] & 0xc0) == 0x80) {
+        used--; /* not within a character */
     }
-    for (size_t index = 0; index < length; index++) {
+    for (size_t index = 0; index < used; index++) {
         char byte = text[index];
 
         made->text[made->length++] = is_name && (unsigned char)byte < 0x20 ? '?' : byte;

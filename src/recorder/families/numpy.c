@@ -161,7 +161,8 @@ read_float(const char *at, const struct scalar_type *of)
 static bool
 same_bits(double left, double right)
 {
-    return memcmp(&left, &right, sizeof(left)) == 0 || (left != left && right != right);
+    return film_family_bits(left) == film_family_bits(right) ||
+           (left != left && right != right);
 }
 
 /* What the type's own C code converts it to: an int or float, no object that the
