@@ -60,6 +60,10 @@ build/stamps/system-check: tools/system_packages
 	@tools/system_packages check
 	@mkdir -p $(@D) && touch $@
 
+build/stamps/system-fuzz: tools/system_packages
+	@tools/system_packages fuzz
+	@mkdir -p $(@D) && touch $@
+
 build/stamps/tools-check: tools/requirements-check.txt build/stamps/tools
 	@$(TOOLS)/python -m pip install -qq --disable-pip-version-check -r $<
 	@touch $@
@@ -129,6 +133,8 @@ endef
 $(eval $(call c_rules,c,))
 $(eval $(call c_rules,asan,-Dbuildtype=debugoptimized -Db_sanitize=address$(comma)undefined -Db_lundef=false))
 $(eval $(call c_rules,fuzz,-Dbuildtype=debugoptimized -Db_sanitize=address$(comma)undefined -Db_lundef=false -Dfuzz=true -Dtests=false,CC=clang))
+
+build/fuzz/build.ninja: build/stamps/system-fuzz
 
 # Everything with warnings as errors, in build folders of their own; $(1): a compiler,
 # $(2): a version, $(3): options. What gcc warns of depends on how it optimises.

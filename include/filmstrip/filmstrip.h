@@ -10,6 +10,6 @@
 /* The version of the format this library writes; it reads every earlier one and every
  * newer minor. */
 #define FILM_FORMAT_MAJOR 1
-#define FILM_FORMAT_MINOR 2
+#define FILM_FORMAT_MINOR 3
 
 #endif

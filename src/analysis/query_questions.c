@@ -76,6 +76,9 @@ put_items(film_ask *ask, film_moment moment, const film_content *content,
         }
         else {
             film_ask_number(ask, "index", i);
+            if (item.name.length > 0) {
+                film_ask_string(ask, "name", item.name);
+            }
         }
         FILM_TRY(film_ask_value(ask, "value", moment, &item.value));
         film_ask_close(ask, '}');

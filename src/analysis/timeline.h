@@ -177,7 +177,7 @@ film_timeline_variable(film_timeline *timeline, film_moment moment, size_t index
 /* --- objects --- */
 
 typedef struct film_item {
-    film_text name; /* attributes; else empty */
+    film_text name; /* attributes and fields; else empty */
     film_datum key; /* mappings; else length 0 */
     film_datum value;
 } film_item;

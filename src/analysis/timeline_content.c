@@ -43,6 +43,22 @@ record_of(film_timeline *timeline, film_moment moment, const film_token *token,
     return status == FILM_OK || status == FILM_NO_MEMORY ? status : FILM_END;
 }
 
+/* The fields of a namedtuple have names. */
+static void
+name_fields(film_timeline *timeline, const film_value_record *record, size_t count)
+{
+    film_text names = film_tables_string(&timeline->reader->tables, record->note.names);
+
+    if (record->form != FILM_OBJECT_SEQUENCE || record->note.count > 0) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!film_note_names(&names, &timeline->items[i].name)) {
+            return;
+        }
+    }
+}
+
 film_status
 film_timeline_content(film_timeline *timeline, film_moment moment,
                       const film_datum *value, film_content *out, film_error *error)
@@ -65,7 +81,10 @@ film_timeline_content(film_timeline *timeline, film_moment moment,
     out->form = record.form;
     out->cut = (record.flags & FILM_VALUE_CUT) != 0;
     if (film_content_can_change(record.form) || record.form == FILM_OBJECT_EXCEPTION) {
-        return film_content_give(timeline, &record, out, error);
+        FILM_TRY(film_content_give(timeline, &record, out, error));
+        if ((record.flags & FILM_VALUE_NOTED) != 0) {
+            name_fields(timeline, &record, out->count);
+        }
     }
     return FILM_OK;
 }
@@ -81,15 +100,22 @@ typedef struct renewal {
     int64_t length;
 } renewal;
 
+static bool
+is_container(const film_value_record *record)
+{
+    return record->form == FILM_OBJECT_SEQUENCE ||
+           record->form == FILM_OBJECT_MAPPING || record->form == FILM_OBJECT_BYTES;
+}
+
 static void
-renew(void *context, uint64_t id, film_value_record *record)
+renew(void *context, uint64_t id, film_value_record *record, bool held)
 {
     renewal *with = context;
     film_value_record now = *record;
     film_status status = FILM_OK;
 
-    if (record->form == FILM_OBJECT_SEQUENCE || record->form == FILM_OBJECT_MAPPING ||
-        record->form == FILM_OBJECT_BYTES ||
+    (void)held;
+    if (is_container(record) ||
         film_note_needs_attributes(with->timeline->reader, record)) {
         status = film_content_at(with->timeline, with->moment, id, &now,
                                  &with->timeline->content, &with->doubtful, NULL);
@@ -108,14 +134,15 @@ renew(void *context, uint64_t id, film_value_record *record)
 }
 
 static void
-renew_lent(void *context, uint64_t id, film_value_record *record)
+renew_lent(void *context, uint64_t id, film_value_record *record, bool held)
 {
     film_timeline_at *at = context;
     film_reader *reader = at->timeline->reader;
     film_value_record now = *record;
     bool doubtful = false;
 
-    if (!film_note_needs_attributes(reader, record)) {
+    if (!film_note_needs_attributes(reader, record) &&
+        !(held && is_container(record))) {
         return;
     }
     /* What it looks for on the way needs no texts of this kind. */

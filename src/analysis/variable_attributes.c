@@ -19,7 +19,7 @@
 /* An object and the record it has: id + 1; 0: its records tell no attributes. */
 typedef struct attributed {
     uint64_t serial, record;
-    bool shows_all; /* its text shows whatever attributes it has */
+    bool shows_all;  /* its text shows whatever attributes it has */
     uint64_t module; /* hash of a module's name; 0: it is none */
 } attributed;
 
@@ -135,12 +135,9 @@ find_attribute(film_variables *variables, attributed of, uint32_t name, bool *su
 
 bool
 film_attribute_now(film_variables *variables, uint64_t record, uint32_t name,
-                   film_past_value *out)
+                   bool *sure, film_past_value *out)
 {
-    bool sure;
-
-    return find_attribute(variables, object_of(variables, record), name, &sure, out) &&
-           sure;
+    return find_attribute(variables, object_of(variables, record), name, sure, out);
 }
 
 bool

@@ -173,8 +173,8 @@ name_value(film_variables *variables, const film_event *event, const film_told *
     if (token.kind == FILM_TOKEN_OBJECT &&
         film_object_head_of(variables->reader, token.value, &head) &&
         head.has_attributes) { /* by its serial, whatever it shows of itself */
-        film_render_object_name(to->out, film_reader_string(variables->reader, head.type),
-                                serial);
+        film_render_object_name(
+            to->out, film_reader_string(variables->reader, head.type), serial);
         return;
     }
     if (token.kind == FILM_TOKEN_VALUE && serial != 0) {

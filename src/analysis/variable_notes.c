@@ -45,7 +45,9 @@ film_variables_note_name(film_variables *variables, uint64_t serial, uint32_t na
     size_t length = found == NULL ? 0 : found->length;
     film_input input;
 
-    memcpy(bytes, found == NULL ? bytes : found->bytes, length);
+    if (found != NULL) {
+        memcpy(bytes, found->bytes, length);
+    }
     input = film_input_of(bytes, length);
     while (film_input_left(&input) > 0) {
         uint32_t known = film_input_varint32(&input);
@@ -116,7 +118,8 @@ find_name(film_variables *variables, const name_list *list, film_text text)
         }
     }
     known = &variables->found[hash % FILM_FOUND_NAMES];
-    if (known->hash != hash || (known->id == 0 && known->among != tables->string_count)) {
+    if (known->hash != hash ||
+        (known->id == 0 && known->among != tables->string_count)) {
         *known = (film_found_name){.hash = hash,
                                    .among = tables->string_count,
                                    .id = film_tables_find(tables, text)};
@@ -143,18 +146,56 @@ add_noted(film_variables *variables, const film_value_record *record, name_list 
 
 /* --- the record as it is by now ------------------------------------------------------ */
 
+/* The record that the object has by now, under which its attributes are kept; gives its
+ * id. */
+static uint64_t
+take_newest(film_variables *variables, uint64_t id, film_value_record *record)
+{
+    uint64_t last = film_content_record(variables, record->serial);
+    film_value_record newest;
+
+    if (last <= id + 1) {
+        return id;
+    }
+    if (film_reader_record(variables->reader, last - 1, &newest, NULL) == FILM_OK &&
+        newest.serial == record->serial &&
+        film_note_needs_attributes(variables->reader, &newest)) {
+        *record = newest;
+        return last - 1;
+    }
+    if (film_reader_record(variables->reader, id, record, NULL) != FILM_OK) {
+        record->count = 0;
+    }
+    return id;
+}
+
+/* A dataclass: its attributes are written to. Of a UUID or an enum member one that may
+ * have been is told all the same. */
+static bool
+shows_fields(film_reader *reader, const film_value_record *record)
+{
+    film_text text = film_tables_string(&reader->tables, record->note.text);
+
+    return text.length > 0 && memchr(text.data, FILM_HOLE_FIELDS, text.length) != NULL;
+}
+
 void
-film_variables_renew(void *context, uint64_t id, film_value_record *record)
+film_variables_renew(void *context, uint64_t id, film_value_record *record, bool held)
 {
     film_variables *variables = context;
     film_reader *reader = variables->reader;
-    film_value_record told = *record;
+    film_value_record told;
     name_list list = {.count = 0};
     uint64_t count = 0;
+    bool changes;
 
+    (void)held; /* what was changed in place since is renewed below */
     if (!film_note_needs_attributes(reader, record)) {
         return;
     }
+    id = take_newest(variables, id, record);
+    told = *record;
+    changes = shows_fields(reader, record);
     add_recorded(record, &list);
     add_noted(variables, record, &list);
     if (film_note_shows_all(reader, record)) {
@@ -163,8 +204,12 @@ film_variables_renew(void *context, uint64_t id, film_value_record *record)
     film_buffer_clear(&variables->noted);
     for (uint32_t i = 0; i < list.count; i++) {
         film_past_value value;
+        bool sure,
+            found = film_attribute_now(variables, id + 1, list.names[i], &sure, &value);
 
-        if (film_attribute_now(variables, id + 1, list.names[i], &value)) {
+        list.full = list.full || (!sure && (changes || !found));
+        if (found && (sure || !changes)) {
+            film_past_renew(variables, &value);
             film_buffer_put_varint(&variables->noted, list.names[i]);
             film_buffer_append(&variables->noted, value.bytes, value.length);
             count++;

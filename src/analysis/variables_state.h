@@ -39,10 +39,10 @@ struct film_variables {
     film_recent table;
     film_buffer items; /* of the record that a key is looked for in */
     film_buffer name;  /* of what is not shown */
-    film_buffer within[FILM_NOTED_LEVELS]; /* records whose items are being noted */
+    film_buffer within[FILM_NOTED_LEVELS];   /* records whose items are being noted */
     film_found_name found[FILM_FOUND_NAMES]; /* by hash */
     film_buffer noted; /* attributes put in the place of a record's */
-    bool from_start; /* the walk has begun where the recording does */
+    bool from_start;   /* the walk has begun where the recording does */
 };
 
 /* One token of an event: its bytes and what they say. */
@@ -117,11 +117,11 @@ film_record_of(const film_token *token)
 bool
 film_told_give(const film_told *told, film_past_value *out);
 
-/* What attribute `name` of the object with that record (id + 1) holds by now; false: not
- * known. */
+/* What attribute `name` of the object with that record (id + 1) holds by now; false: it
+ * has none. *sure: no write to it can have been forgotten. */
 bool
 film_attribute_now(film_variables *variables, uint64_t record, uint32_t name,
-                   film_past_value *out);
+                   bool *sure, film_past_value *out);
 
 /* An attribute of the object was written, of which its record need not tell. */
 void
@@ -130,7 +130,7 @@ film_variables_note_name(film_variables *variables, uint64_t serial, uint32_t na
 /* A film_record_renewer: puts what the attributes hold by now in the place of what the
  * record tells, where the object's text shows them. */
 void
-film_variables_renew(void *variables, uint64_t id, film_value_record *record);
+film_variables_renew(void *context, uint64_t id, film_value_record *record, bool held);
 
 /* What is known of a value that may have been changed in place since. */
 void

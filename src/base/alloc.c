@@ -22,6 +22,9 @@
 #define FIRST_LINE LINE_BYTES
 #define PAGE_BYTES 4096u
 #define MOST_MAPPED 256u
+/* Where one page of 2 MiB is given sooner than 128 of 4 KiB. */
+#define BIG_PAGE_BYTES ((size_t)2 << 20)
+#define BIG_PAGES_FROM ((size_t)512 << 10)
 #if defined(__SANITIZE_ADDRESS__)
 #define MAPPED_FROM SIZE_MAX /* or the sanitizer does not see what lies beside them */
 #else
@@ -96,19 +99,49 @@ length_of(void *block)
     return (size_t *)(void *)((char *)block - FIRST_LINE);
 }
 
+static char *
+map_pages(size_t length)
+{
+    char *start =
+        mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    return start == MAP_FAILED ? NULL : start;
+}
+
+/* A whole number of big pages; the kernel may have none, and takes others then. */
+static char *
+map_big_pages(size_t length)
+{
+    char *start = map_pages(length + BIG_PAGE_BYTES);
+    size_t before;
+
+    if (start != NULL) {
+        before = -(uintptr_t)start & (BIG_PAGE_BYTES - 1);
+        if (before != 0) {
+            (void)munmap(start, before);
+        }
+        start += before;
+        (void)munmap(start + length, BIG_PAGE_BYTES - before);
+        (void)madvise(start, length, MADV_HUGEPAGE);
+    }
+    return start;
+}
+
 /* A new block, zeroed; NULL: it is to come from the heap. */
 static void *
-map_block(size_t bytes)
+map_block(size_t bytes, bool in_big_pages)
 {
     size_t length = bytes + FIRST_LINE;
     char *start;
 
-    if (bytes < MAPPED_FROM || length < bytes) {
+    if (bytes < MAPPED_FROM || length < bytes || length > SIZE_MAX / 2) {
         return NULL;
     }
-    start =
-        mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (start == MAP_FAILED) {
+    if (in_big_pages) {
+        length = (length + BIG_PAGE_BYTES - 1) & ~(BIG_PAGE_BYTES - 1);
+    }
+    start = in_big_pages ? map_big_pages(length) : map_pages(length);
+    if (start == NULL) {
         return NULL;
     }
     *(size_t *)(void *)start = length;
@@ -161,8 +194,20 @@ film_alloc(size_t bytes)
     if (must_fail()) {
         return NULL;
     }
-    block = map_block(bytes);
+    block = map_block(bytes, false);
     return block != NULL ? block : calloc(1, bytes == 0 ? 1 : bytes);
+}
+
+void *
+film_alloc_scratch(size_t bytes)
+{
+    void *block;
+
+    if (must_fail()) {
+        return NULL;
+    }
+    block = map_block(bytes, bytes >= BIG_PAGES_FROM);
+    return block != NULL ? block : malloc(bytes == 0 ? 1 : bytes);
 }
 
 void *
@@ -186,7 +231,7 @@ film_alloc_lines(size_t count, size_t bytes)
         __builtin_add_overflow(total, LINE_BYTES - 1, &whole) || must_fail()) {
         return NULL;
     }
-    block = map_block(total);
+    block = map_block(total, false);
     if (block == NULL) {
         whole -= whole % LINE_BYTES;
         block = aligned_alloc(LINE_BYTES, whole == 0 ? LINE_BYTES : whole);
@@ -201,7 +246,7 @@ film_alloc_lines(size_t count, size_t bytes)
 static void *
 move_to_mapping(void *block, size_t bytes)
 {
-    void *moved = map_block(bytes);
+    void *moved = map_block(bytes, false);
 
     if (moved != NULL && block != NULL) {
         size_t had = malloc_usable_size(block);

@@ -20,6 +20,11 @@ film_alloc_array(size_t count, size_t bytes);
 void *
 film_alloc_lines(size_t count, size_t bytes);
 
+/* Room for a short time, not zeroed: where there is much of it, in big pages, since it
+ * takes the kernel longer to give 4 KiB at a time than most work takes. */
+void *
+film_alloc_scratch(size_t bytes);
+
 /* Grows or shrinks; new bytes are not zeroed. On failure the old block stays. */
 void *
 film_realloc(void *block, size_t bytes);

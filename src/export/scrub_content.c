@@ -169,17 +169,8 @@ put_items(film_scrubber *scrubber, const film_value_record *record, film_buffer 
 }
 
 static film_status
-put_object(film_scrubber *scrubber, const film_value_record *record, film_buffer *body)
+put_content(film_scrubber *scrubber, const film_value_record *record, film_buffer *body)
 {
-    film_buffer_put_varint(body, record->type);
-    film_buffer_put_varint(body, record->flags);
-    film_buffer_put_varint(body, record->serial);
-    film_buffer_put_byte(body, record->form);
-    film_buffer_put_varint(body, (uint64_t)(record->length + 1));
-    film_buffer_put_varint(body, record->count);
-    if ((record->flags & FILM_VALUE_NOTED) != 0) {
-        FILM_TRY(put_note(scrubber, record, body));
-    }
     switch ((film_object_form)record->form) {
     case FILM_OBJECT_SEQUENCE:
     case FILM_OBJECT_MAPPING:
@@ -199,6 +190,20 @@ put_object(film_scrubber *scrubber, const film_value_record *record, film_buffer
     }
     film_buffer_append(body, record->rest.at, film_input_left(&record->rest));
     return FILM_OK;
+}
+
+static film_status
+put_object(film_scrubber *scrubber, const film_value_record *record, film_buffer *body)
+{
+    film_buffer_put_varint(body, record->type);
+    film_buffer_put_varint(body, record->flags);
+    film_buffer_put_varint(body, record->serial);
+    film_buffer_put_byte(body, record->form);
+    film_buffer_put_varint(body, (uint64_t)(record->length + 1));
+    film_buffer_put_varint(body, record->count);
+    FILM_TRY(put_content(scrubber, record, body));
+    return (record->flags & FILM_VALUE_NOTED) != 0 ? put_note(scrubber, record, body)
+                                                   : FILM_OK;
 }
 
 static film_status

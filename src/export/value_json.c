@@ -221,9 +221,7 @@ write_parts(film_value_json *json, film_output *output, uint64_t id, unsigned de
             break;
         }
         items = part.kind == FILM_PART_ITEM;
-        film_output_text(output, any      ? ","
-                                 : items ? ",\"fields\":["
-                                         : ",\"parts\":{");
+        film_output_text(output, any ? "," : items ? ",\"fields\":[" : ",\"parts\":{");
         any = true;
         film_output_json(output, part.name);
         if (!items) {

@@ -94,6 +94,10 @@ is_regular(const film_record *record, film_value_record *value)
         value->flags >= FILM_VALUE_ESCAPE) {
         return false;
     }
+    if ((value->flags & FILM_VALUE_NOTED) != 0 &&
+        value->note.tokens.end != record->body + record->length) {
+        return false;
+    }
     input = value->rest;
     tokens = tokens_of(value->form);
     if (tokens == 0) {
@@ -108,9 +112,12 @@ is_regular(const film_record *record, film_value_record *value)
     return !input.failed && film_input_left(&input) == 0;
 }
 
+/* A note has columns of its own, laid out as those of records: older readers pass over
+ * them. */
 static void
-split_note(film_buffer *to, const film_value_note *note, const record_base *base)
+split_note(film_buffer *columns, const film_value_note *note, const record_base *base)
 {
+    film_buffer *to = columns + FILM_VALUE_NOTES;
     film_input tokens = note->tokens;
 
     film_buffer_put_varint(&to[FILM_VALUE_NAME], note->text);
@@ -133,9 +140,6 @@ split_object(film_buffer *to, const film_value_record *value, const record_base 
     film_buffer_put_byte(&to[FILM_VALUE_FORM], value->form);
     film_buffer_put_varint(&to[FILM_VALUE_LENGTH], (uint64_t)(value->length + 1));
     film_buffer_put_varint(&to[FILM_VALUE_COUNT], value->count);
-    if ((value->flags & FILM_VALUE_NOTED) != 0) {
-        split_note(to, &value->note, base);
-    }
     if (tokens == 0) {
         put_sized(to, input.at, film_input_left(&input));
         return;
@@ -172,6 +176,9 @@ split_record(film_buffer *to, const film_record *record, record_base *base)
     }
     base->serial = value.serial;
     split_object(to, &value, base);
+    if ((value.flags & FILM_VALUE_NOTED) != 0) {
+        split_note(to, &value.note, base);
+    }
     base->last_serial = value.serial;
 }
 
@@ -261,8 +268,9 @@ join_token(film_input *in, film_buffer *body, const record_base *base)
 }
 
 static void
-join_note(film_input *in, film_buffer *body, const record_base *base)
+join_note(film_input *columns, film_buffer *body, const record_base *base)
 {
+    film_input *in = columns + FILM_VALUE_NOTES;
     uint64_t count;
 
     film_buffer_put_varint(body, film_input_varint(&in[FILM_VALUE_NAME]));
@@ -276,7 +284,7 @@ join_note(film_input *in, film_buffer *body, const record_base *base)
 }
 
 static void
-join_object(film_input *in, film_buffer *body, bool noted, record_base *base)
+join_object(film_input *in, film_buffer *body, record_base *base)
 {
     uint64_t count;
     uint32_t tokens;
@@ -291,9 +299,6 @@ join_object(film_input *in, film_buffer *body, bool noted, record_base *base)
     film_buffer_put_byte(body, form);
     film_buffer_put_varint(body, film_input_varint(&in[FILM_VALUE_LENGTH]));
     film_buffer_put_varint(body, count);
-    if (noted) {
-        join_note(in, body, base);
-    }
     tokens = tokens_of(form);
     if (tokens == 0) {
         join_sized(in, body);
@@ -324,7 +329,10 @@ join_record(film_input *in, film_buffer *body, record_base *base)
     film_buffer_put_varint(body, film_input_varint(&in[FILM_VALUE_TYPE]));
     film_buffer_put_varint(body, flags);
     if ((flags & FILM_VALUE_OBJECT) != 0) {
-        join_object(in, body, (flags & FILM_VALUE_NOTED) != 0, base);
+        join_object(in, body, base);
+        if ((flags & FILM_VALUE_NOTED) != 0) {
+            join_note(in, body, base);
+        }
     }
     else {
         join_sized(in, body);

@@ -14,8 +14,8 @@
  *   CYCLE      zigzag of serial - the record's own serial, type
  *   SIZE       varint: how many bytes of BYTES: what has no items, escapes
  *   BYTES      those bytes
- * A note goes into NAME (template, names), FORM (base), COUNT and the columns of tokens,
- * behind what its object has there.
+ * A note goes into columns of its own, which are NOTES and the number of the column that
+ * they are like: NAME (template, names), FORM (base), COUNT and the columns of tokens.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_VALUE_COLUMNS_H
 #define FILMSTRIP_VALUE_COLUMNS_H
@@ -42,10 +42,11 @@ typedef enum film_value_column {
     FILM_VALUE_REFERENCE = 11,
     FILM_VALUE_CYCLE = 12,
     FILM_VALUE_SIZE = 13,
-    FILM_VALUE_BYTES = 14
+    FILM_VALUE_BYTES = 14,
+    FILM_VALUE_NOTES = 15
 } film_value_column;
 
-#define FILM_VALUE_COLUMNS 15u
+#define FILM_VALUE_COLUMNS (2u * FILM_VALUE_NOTES)
 #define FILM_VALUE_ESCAPE 0xffu
 
 /* Being filled; kept from chunk to chunk for its memory. */

@@ -26,47 +26,6 @@ decode_note(film_input *input, film_value_note *note)
     }
 }
 
-static void
-decode_object(film_input *input, film_value_record *record)
-{
-    record->serial = film_input_varint(input);
-    record->form = film_input_byte(input);
-    record->length = (int64_t)(film_input_varint(input) - 1);
-    record->count = film_input_varint(input);
-    if ((record->flags & FILM_VALUE_NOTED) != 0) {
-        decode_note(input, &record->note);
-    }
-    /* Every item takes a byte at least: nobody has to loop further than that. */
-    if (record->form == 0 || record->length < -1 ||
-        (record->form != FILM_OBJECT_OPAQUE &&
-         record->count > film_input_left(input))) {
-        input->failed = true;
-    }
-}
-
-bool
-film_value_record_decode(const uint8_t *body, size_t length, film_value_record *record)
-{
-    film_input input = film_input_of(body, length);
-
-    memset(record, 0, sizeof(*record));
-    record->length = -1;
-    record->type = film_input_varint32(&input);
-    record->flags = film_input_varint32(&input);
-    if ((record->flags & FILM_VALUE_OBJECT) != 0) {
-        decode_object(&input, record);
-    }
-    else if ((record->flags & FILM_VALUE_MEASURED) != 0) {
-        record->length = (int64_t)film_input_varint(&input);
-        (void)film_input_take(&input, sizeof(uint64_t));
-        if (record->length < 0) {
-            input.failed = true;
-        }
-    }
-    record->rest = input;
-    return !input.failed;
-}
-
 /* Tokens among the items. */
 static uint64_t
 count_tokens(const film_value_record *record)
@@ -95,6 +54,71 @@ pass_numbers(const film_value_record *record, film_input *input)
     for (uint64_t i = 0; i < numbers && !input->failed; i++) {
         film_input_varint(input);
     }
+}
+
+/* Passes the items of a form that is known. */
+static void
+pass_items(const film_value_record *record, film_input *input)
+{
+    uint64_t tokens = count_tokens(record);
+
+    if (record->form == FILM_OBJECT_BYTES) {
+        (void)film_input_take(input, (size_t)record->count);
+    }
+    for (uint64_t i = 0; i < tokens && !input->failed; i++) {
+        if (record->form == FILM_OBJECT_ATTRIBUTES) {
+            film_input_varint32(input);
+        }
+        film_tokens_skip(input, 1);
+    }
+    pass_numbers(record, input);
+}
+
+static void
+decode_object(film_input *input, film_value_record *record)
+{
+    record->serial = film_input_varint(input);
+    record->form = film_input_byte(input);
+    record->length = (int64_t)(film_input_varint(input) - 1);
+    record->count = film_input_varint(input);
+    /* Every item takes a byte at least: nobody has to loop further than that. */
+    if (record->form == 0 || record->length < -1 ||
+        (record->form != FILM_OBJECT_OPAQUE &&
+         record->count > film_input_left(input))) {
+        input->failed = true;
+    }
+    record->rest = *input;
+    if ((record->flags & FILM_VALUE_NOTED) != 0 && !input->failed) {
+        pass_items(record, input);
+        record->rest.end = input->at;
+        decode_note(input, &record->note);
+    }
+}
+
+bool
+film_value_record_decode(const uint8_t *body, size_t length, film_value_record *record)
+{
+    film_input input = film_input_of(body, length);
+
+    memset(record, 0, sizeof(*record));
+    record->length = -1;
+    record->type = film_input_varint32(&input);
+    record->flags = film_input_varint32(&input);
+    if ((record->flags & FILM_VALUE_OBJECT) != 0) {
+        decode_object(&input, record);
+    }
+    else if ((record->flags & FILM_VALUE_MEASURED) != 0) {
+        record->length = (int64_t)film_input_varint(&input);
+        (void)film_input_take(&input, sizeof(uint64_t));
+        if (record->length < 0) {
+            input.failed = true;
+        }
+        record->rest = input;
+    }
+    else {
+        record->rest = input;
+    }
+    return !input.failed;
 }
 
 bool

@@ -17,8 +17,7 @@
  *     8 BYTES       the raw bytes to the end, `count` of them        bytearray
  *     9 AGAIN       VALUE token: a record of this object whose items these still are
  *   CUT: there is more than `count`.
- *   With NOTED a note stands between the count and the items: how repr() writes the
- *   object.
+ *   With NOTED a note stands behind the items: how repr() writes the object.
  *     template (string id): its text, with holes (film_note_hole)
  *     names (string id): what the tokens, items or attributes are called, with commas
  *     base (byte, film_note_base): how the items are written
@@ -70,10 +69,10 @@ typedef enum film_note_hole {
     FILM_HOLE_ADDRESS4 = 11, /* an IPv4 address, */
     FILM_HOLE_ADDRESS6 = 12, /* an IPv6 address; */
     FILM_HOLE_MAPPED = 17,   /* with its last part as IPv4 where it stands for one */
-    FILM_HOLE_PATH = 14,     /* a pathlib path, of the attributes that Pythons keep it in */
+    FILM_HOLE_PATH = 14, /* a pathlib path, of the attributes that Pythons keep it in */
     /* Tokens. */
-    FILM_HOLE_HALF = 15,   /* a float of 16 bits, */
-    FILM_HOLE_SINGLE = 16, /* of 32 bits; */
+    FILM_HOLE_HALF = 15,    /* a float of 16 bits, */
+    FILM_HOLE_SINGLE = 16,  /* of 32 bits; */
     FILM_HOLE_COMPLEX = 18, /* two of them, 1+2j; */
     FILM_HOLE_COMPLEX_SINGLE = 19
 } film_note_hole;
@@ -88,11 +87,15 @@ typedef enum film_note_base {
     FILM_BASE_PAIRS = 5, /* [(1, 2)], of a mapping */
     FILM_BASE_COUNTS = 6 /* {1: 2}, the greatest values first */
 } film_note_base;
-#define FILM_BASE_OR_NOTHING 0x80u /* without items the hole, and a comma, are left out */
+#define FILM_BASE_OR_NOTHING                                                           \
+    0x80u /* without items the hole, and a comma, are left out */
+#define FILM_BASE_IS_VALUE                                                             \
+    0x40u                     /* counts as what its attribute _value_ holds (IntEnum) */
+#define FILM_BASE_ITEMS 0x3fu /* film_note_base */
 
 typedef struct film_value_note {
     uint32_t text, names; /* string ids */
-    uint8_t base;         /* film_note_base, FILM_BASE_OR_NOTHING */
+    uint8_t base;         /* film_note_base, FILM_BASE_... */
     uint32_t count;       /* tokens */
     film_input tokens;    /* borrowed */
 } film_value_note;
@@ -105,7 +108,7 @@ typedef struct film_value_record {
     int64_t length;  /* objects: as Python's len; MEASURED: of the whole; -1: none */
     uint64_t count;  /* objects: items that follow */
     film_value_note note; /* with FILM_VALUE_NOTED */
-    film_input rest; /* the items, or the bytes; borrowed */
+    film_input rest;      /* the items, or the bytes; borrowed */
 } film_value_record;
 
 /* False when the body makes no sense. Items are not looked at. */

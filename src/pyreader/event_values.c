@@ -26,8 +26,8 @@ parse_json(const film_buffer *bytes)
 static PyObject *
 value_at(EventObject *self, film_reader *reader, uint32_t index)
 {
-    film_timeline_at at = {
-        .moment = film_moment_of(self->event.thread, self->event.number)};
+    film_timeline_at at = {.moment =
+                               film_moment_of(self->event.thread, self->event.number)};
     film_error error = {FILM_OK, 0, ""};
     film_value_json json;
     film_buffer bytes = {0};

@@ -88,6 +88,25 @@ film_note_part(film_reader *reader, const film_value_record *record, film_text n
     return part;
 }
 
+/* What the attribute of that name held when the record was made; false: it has none. */
+static bool
+recorded_attribute(film_reader *reader, const film_value_record *record,
+                   film_text wanted, film_token *token)
+{
+    film_input input = record->rest;
+
+    for (uint64_t i = 0; i < record->count && !input.failed; i++) {
+        film_text name =
+            film_tables_string(&reader->tables, film_input_varint32(&input));
+
+        film_token_read(&input, token);
+        if (!input.failed && film_text_is(name, wanted.data, wanted.length)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool
 film_note_scalar(film_reader *reader, const film_value_record *record,
                  film_token *token)
@@ -95,6 +114,11 @@ film_note_scalar(film_reader *reader, const film_value_record *record,
     film_text text = film_tables_string(&reader->tables, record->note.text);
     film_input input;
 
+    if ((record->flags & FILM_VALUE_NOTED) != 0 &&
+        (record->note.base & FILM_BASE_IS_VALUE) != 0 &&
+        record->form == FILM_OBJECT_ATTRIBUTES) {
+        return recorded_attribute(reader, record, (film_text){"_value_", 7}, token);
+    }
     if ((record->flags & FILM_VALUE_NOTED) == 0 || record->note.count != 1 ||
         film_tables_string(&reader->tables, record->note.names).length != 0 ||
         (memchr(text.data, FILM_HOLE_VALUE, text.length) == NULL &&

@@ -41,7 +41,7 @@ is_same(double number, const char *text, film_float_width width)
 static void
 put_digits(film_buffer *out, const char *scientific, bool whole)
 {
-    char digits[SINGLE_DIGITS + 2];
+    char digits[SINGLE_DIGITS + 2] = {0};
     int count = 0, exponent;
     const char *at = scientific;
     char text[64];

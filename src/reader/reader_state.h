@@ -69,9 +69,10 @@ film_text_is(film_text text, const char *other, size_t length)
     return text.length == length && memcmp(text.data, other, length) == 0;
 }
 
-/* See film_renderer.renew (render.h). */
+/* See film_renderer.renew (render.h). `held`: an attribute that is shown as it is by now
+ * holds the object, or holds what holds it. */
 typedef void
-film_record_renewer(void *context, uint64_t id, film_value_record *record);
+film_record_renewer(void *context, uint64_t id, film_value_record *record, bool held);
 
 struct film_reader {
     film_record_renewer *renew; /* what texts are made with; NULL: as recorded */

@@ -165,16 +165,17 @@ film_render_based(film_renderer *renderer, film_item_walk *walk, uint64_t count,
         [FILM_BASE_TUPLE] = {"(", ")"}, [FILM_BASE_SET] = {"{", "}"},
         [FILM_BASE_DICT] = {"{", "}"},  [FILM_BASE_PAIRS] = {"[", "]"},
         [FILM_BASE_COUNTS] = {"{", "}"}};
-    bool pairs = base == FILM_BASE_DICT || base == FILM_BASE_PAIRS ||
-                 base == FILM_BASE_COUNTS;
+    bool pairs =
+        base == FILM_BASE_DICT || base == FILM_BASE_PAIRS || base == FILM_BASE_COUNTS;
 
     film_buffer_append_text(renderer->out, marks[base][0]);
     render_walk(renderer, walk, count, cut, pairs,
-                base == FILM_BASE_PAIRS ? brackets : pairs ? colon : no_marks);
-    film_buffer_append_text(renderer->out,
-                            base == FILM_BASE_TUPLE && count == 1 && !cut
-                                ? ",)"
-                                : marks[base][1]);
+                base == FILM_BASE_PAIRS ? brackets
+                : pairs                 ? colon
+                                        : no_marks);
+    film_buffer_append_text(renderer->out, base == FILM_BASE_TUPLE && count == 1 && !cut
+                                               ? ",)"
+                                               : marks[base][1]);
 }
 
 /* How containers are written; with a name of their own, Name([...]). */
@@ -443,23 +444,23 @@ render_record(film_renderer *renderer, uint64_t id, bool by_name)
         return;
     }
     if (by_name && film_object_head_of(reader, id, &head) && head.is_plain) {
-        film_render_object_name(renderer->out,
-                                film_tables_string(&reader->tables, head.type),
-                                head.serial);
+        film_render_object_name(
+            renderer->out, film_tables_string(&reader->tables, head.type), head.serial);
         return;
     }
     if (film_reader_record(reader, id, &record, NULL) != FILM_OK) {
         PUT(renderer->out, NOT_KEPT);
         return;
     }
-    if (renderer->renew == NULL && by_name && film_note_needs_attributes(reader, &record)) {
+    if (renderer->renew == NULL && by_name &&
+        film_note_needs_attributes(reader, &record)) {
         film_render_object_name(renderer->out,
                                 film_tables_string(&reader->tables, record.type),
                                 record.serial);
         return;
     }
     if (renderer->renew != NULL && record.form != 0 && record.serial != 0) {
-        renderer->renew(renderer->context, id, &record);
+        renderer->renew(renderer->context, id, &record, renderer->held);
         if (is_around(renderer, record.serial)) {
             render_around(renderer, &record);
             return;

@@ -23,6 +23,7 @@ typedef struct film_renderer {
      * for. NULL: they are shown as recorded. */
     film_record_renewer *renew;
     void *context;
+    bool held; /* within an attribute that is shown as it is by now */
     uint64_t path[FILM_RENDER_DEPTH]; /* with renew: serials of the objects around */
 } film_renderer;
 

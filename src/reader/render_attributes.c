@@ -36,9 +36,7 @@ put_attribute(film_noted *of)
         put_unknown(of);
         return;
     }
-    of->renderer->depth++;
-    film_render_token(of->renderer, &token);
-    of->renderer->depth--;
+    film_render_held(of, &token);
 }
 
 static void
@@ -101,7 +99,7 @@ look_within(film_noted *of, film_token *token)
         return false;
     }
     if (renderer->renew != NULL) {
-        renderer->renew(renderer->context, id, &record);
+        renderer->renew(renderer->context, id, &record, true);
     }
     if (!film_noted_open(renderer, &record, &within)) {
         return false;

@@ -92,10 +92,10 @@ film_noted_open(film_renderer *renderer, const film_value_record *record,
     film_buffer *stack = &renderer->reader->items;
 
     *out = (film_noted){.renderer = renderer,
-                   .note = record->note,
-                   .count = record->count,
-                   .form = record->form,
-                   .cut = (record->flags & FILM_VALUE_CUT) != 0};
+                        .note = record->note,
+                        .count = record->count,
+                        .form = record->form,
+                        .cut = (record->flags & FILM_VALUE_CUT) != 0};
     out->tokens = copied(stack, record->note.tokens);
     out->items = copied(stack, record->rest);
     out->names = string_of(renderer, record->note.names);
@@ -117,19 +117,49 @@ film_noted_close(film_noted *of)
 /* --- counts --- */
 
 typedef struct counted {
-    double count;
+    long double count; /* has room for 64 bits */
     size_t at, length; /* of the pair, in the stack */
 } counted;
 
+/* An int of more than 64 bits: a record without a form, in two's complement. */
 static bool
-number_of(const film_token *token, double *number)
+long_number(film_reader *reader, uint64_t id, long double *number)
 {
-    if (token->kind == FILM_TOKEN_INT) {
-        *number = (double)token->integer;
-        return true;
+    film_value_record record;
+    size_t length;
+
+    if (film_reader_record(reader, id, &record, NULL) != FILM_OK || record.form != 0 ||
+        (record.flags & FILM_VALUE_CUT) != 0 ||
+        !film_text_is(film_tables_string(&reader->tables, record.type), "int", 3)) {
+        return false;
     }
-    *number = token->number;
-    return token->kind == FILM_TOKEN_FLOAT;
+    length = film_input_left(&record.rest);
+    *number = length > 0 && (record.rest.at[length - 1] & 0x80) != 0 ? -1 : 0;
+    for (size_t i = length; i > 0; i--) {
+        *number = *number * 256 + record.rest.at[i - 1];
+    }
+    return true;
+}
+
+static bool
+number_of(film_reader *reader, const film_token *token, long double *number)
+{
+    switch ((int)token->kind) {
+    case FILM_TOKEN_INT:
+        *number = token->integer;
+        return true;
+    case FILM_TOKEN_FLOAT:
+        *number = (long double)token->number;
+        return true;
+    case FILM_TOKEN_TRUE:
+    case FILM_TOKEN_FALSE:
+        *number = token->kind == FILM_TOKEN_TRUE;
+        return true;
+    case FILM_TOKEN_VALUE:
+        return long_number(reader, token->value, number);
+    default:
+        return false;
+    }
 }
 
 /* Reads the pairs; false: not all have numbers for values. */
@@ -143,7 +173,7 @@ read_counts(film_noted *of, counted *pairs)
 
         pairs[i].at = walk.at;
         if (!film_item_walk_next(&walk, &key) || !film_item_walk_next(&walk, &value) ||
-            !number_of(&value, &pairs[i].count)) {
+            !number_of(of->renderer->reader, &value, &pairs[i].count)) {
             return false;
         }
         pairs[i].length = walk.at - pairs[i].at;
@@ -234,7 +264,16 @@ put_value(film_noted *of, bool raw)
     renderer->depth--;
 }
 
-/* The next token's type and serial; of what has none its text. */
+static bool
+is_named(film_reader *reader, const film_token *token)
+{
+    film_value_record record;
+
+    return film_reader_record(reader, token->value, &record, NULL) == FILM_OK &&
+           record.form == FILM_OBJECT_NAMED;
+}
+
+/* The next token's type and serial; of what has none, and of classes, the text. */
 static void
 put_object(film_noted *of)
 {
@@ -249,7 +288,8 @@ put_object(film_noted *of)
         return;
     }
     film_token_describe(renderer->reader, &token, &value, &record);
-    if (!value.is_object || value.object == 0) {
+    if (!value.is_object || value.object == 0 ||
+        (token.kind != FILM_TOKEN_CYCLE && is_named(renderer->reader, &token))) {
         put_value(of, false);
         return;
     }
@@ -270,9 +310,9 @@ drop_comma(film_buffer *out)
 static void
 put_items(film_noted *of)
 {
-    film_note_base base = of->note.base & (FILM_BASE_OR_NOTHING - 1u);
-    bool pairs = base == FILM_BASE_DICT || base == FILM_BASE_PAIRS ||
-                 base == FILM_BASE_COUNTS;
+    film_note_base base = of->note.base & FILM_BASE_ITEMS;
+    bool pairs =
+        base == FILM_BASE_DICT || base == FILM_BASE_PAIRS || base == FILM_BASE_COUNTS;
 
     if (of->count == 0 && !of->cut && (of->note.base & FILM_BASE_OR_NOTHING) != 0) {
         drop_comma(of->renderer->out);
@@ -290,6 +330,19 @@ put_items(film_noted *of)
     film_render_based(of->renderer, &of->items, of->count, of->cut, base);
 }
 
+void
+film_render_held(film_noted *of, const film_token *token)
+{
+    film_renderer *renderer = of->renderer;
+    bool held = renderer->held;
+
+    renderer->held = held || of->form == FILM_OBJECT_ATTRIBUTES;
+    renderer->depth++;
+    film_render_token(renderer, token);
+    renderer->depth--;
+    renderer->held = held;
+}
+
 static void
 put_field(film_noted *of, film_text name, const film_token *token, bool *first)
 {
@@ -299,9 +352,7 @@ put_field(film_noted *of, film_text name, const film_token *token, bool *first)
     *first = false;
     put_text(out, name);
     film_buffer_put_byte(out, '=');
-    of->renderer->depth++;
-    film_render_token(of->renderer, token);
-    of->renderer->depth--;
+    film_render_held(of, token);
 }
 
 bool
@@ -322,16 +373,17 @@ film_noted_attribute(film_noted *of, film_text name, film_token *token)
     return false;
 }
 
-/* name=value of each item, whatever their names. */
-static void
-put_all_fields(film_noted *of)
+/* name=value of each item, whatever their names; false: not all of them. */
+static bool
+put_all_fields(film_noted *of, bool *first)
 {
-    bool first = true;
-
-    for (uint64_t i = 0; i < of->count && !film_render_is_full(of->renderer); i++) {
+    for (uint64_t i = 0; i < of->count; i++) {
         film_text name = {"", 0};
         film_token token;
 
+        if (film_render_is_full(of->renderer)) {
+            return false;
+        }
         if (of->form == FILM_OBJECT_ATTRIBUTES) {
             name = string_of(of->renderer, film_item_walk_name(&of->items));
         }
@@ -342,31 +394,43 @@ put_all_fields(film_noted *of)
             }
         }
         if (!film_item_walk_next(&of->items, &token)) {
-            return;
+            return true;
         }
-        put_field(of, name, &token, &first);
+        put_field(of, name, &token, first);
     }
+    return true;
+}
+
+/* The same of those in `names`. */
+static bool
+put_named_fields(film_noted *of, bool *first)
+{
+    film_text names = of->names, name;
+    film_token token;
+
+    while (next_name(&names, &name)) {
+        if (film_render_is_full(of->renderer)) {
+            return false;
+        }
+        if (of->form == FILM_OBJECT_ATTRIBUTES
+                ? film_noted_attribute(of, name, &token)
+                : of->form == FILM_OBJECT_SEQUENCE &&
+                      film_item_walk_next(&of->items, &token)) {
+            put_field(of, name, &token, first);
+        }
+    }
+    return true;
 }
 
 static void
 put_fields(film_noted *of)
 {
-    film_text names = of->names, name;
     bool first = true;
-    film_token token;
+    bool all = of->names.length == 0 || of->form == FILM_OBJECT_MAPPING
+                   ? put_all_fields(of, &first)
+                   : put_named_fields(of, &first);
 
-    if (names.length == 0 || of->form == FILM_OBJECT_MAPPING) {
-        put_all_fields(of);
-    }
-    while (!film_render_is_full(of->renderer) && next_name(&names, &name)) {
-        if (of->form == FILM_OBJECT_ATTRIBUTES ? film_noted_attribute(of, name, &token)
-                                               : of->form == FILM_OBJECT_SEQUENCE &&
-                                                     film_item_walk_next(&of->items,
-                                                                         &token)) {
-            put_field(of, name, &token, &first);
-        }
-    }
-    if (of->cut) {
+    if (of->cut || !all) {
         film_buffer_append_text(of->renderer->out, first ? "..." : ", ...");
         of->renderer->cut = true;
     }

@@ -71,6 +71,10 @@ film_noted_close(film_noted *of);
 bool
 film_noted_attribute(film_noted *of, film_text name, film_token *token);
 
+/* What a field or attribute holds. */
+void
+film_render_held(film_noted *of, const film_token *token);
+
 /* The holes that show attributes (render_attributes.c); false: none of these. */
 bool
 film_render_attribute_hole(film_noted *of, film_note_hole hole);

@@ -201,7 +201,8 @@ film_dict_item(PyObject *dict, PyObject *key, film_dict_place *place)
 }
 
 bool
-film_dict_same_key(PyObject *dict, PyObject *key, Py_hash_t hash, film_dict_place *place)
+film_dict_same_key(PyObject *dict, PyObject *key, Py_hash_t hash,
+                   film_dict_place *place)
 {
     return find_key(dict, key, hash, true, place) == 1;
 }

@@ -60,6 +60,10 @@ film_capture_secret(film_context *context, PyObject *value, const film_holder *h
         *to++ = FILM_TOKEN_REDACTED;
         return to;
     }
+    if (value != NULL && film_type_of(Py_TYPE(value))->said) {
+        film_look_renew();
+        return film_snapshot_hidden(context, value, holder, the_limits.depth, to);
+    }
     return film_capture_any(context, value, holder, NULL, to);
 }
 

@@ -457,15 +457,42 @@ learn_type(film_type *known, PyTypeObject *type)
     }
 }
 
+/* All namespaces that a look-up goes through have texts for keys: it compares no others,
+ * so no code of the program runs. */
+static bool
+has_plain_names(PyTypeObject *type)
+{
+    PyObject *mro = type->tp_mro;
+    film_pairs pairs;
+
+    for (Py_ssize_t index = 0; mro != NULL && index < PyTuple_GET_SIZE(mro); index++) {
+        PyObject *base = PyTuple_GET_ITEM(mro, index);
+        PyObject *dict =
+            PyType_Check(base) ? film_type_dict((PyTypeObject *)base) : NULL;
+
+        if (dict == NULL || !PyDict_CheckExact(dict)) {
+            return false;
+        }
+        film_pairs_of_dict(dict, &pairs);
+        if (pairs.texts == NULL) {
+            return false;
+        }
+    }
+    return mro != NULL;
+}
+
 const film_type *
 film_type_learn(PyTypeObject *type)
 {
     film_type *known = film_type_place(type);
 
-    /* Without a version nothing would tell that it changed, if it can. */
+    /* Without a version nothing would tell that it changed, if it can. A class has one
+     * from the first look-up on; one that is changed again and again is left without. */
     if ((type->tp_flags & (Py_TPFLAGS_HEAPTYPE | Py_TPFLAGS_IMMUTABLETYPE)) ==
             Py_TPFLAGS_HEAPTYPE &&
-        type->tp_version_tag == 0) {
+        type->tp_version_tag == 0 &&
+        (known->type == type || !has_plain_names(type) ||
+         !film_type_give_version(type, film_the_session.name_key))) {
         known = &passing;
     }
     learn_type(known, type);

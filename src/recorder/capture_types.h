@@ -59,7 +59,7 @@ typedef struct film_type {
     bool ordered;       /* OrderedDict, whose order is kept apart from the dict's */
     bool named;         /* a tuple with `_fields` */
     bool has_factory;   /* defaultdict */
-    bool said;          /* its objects are nothing but their content: families/family.h */
+    bool said; /* its objects are nothing but their content: families/family.h */
     bool note_is_whole; /* its notes need neither items nor attributes */
     uint8_t family;     /* which family says what its objects' notes are; 0: none */
     uint8_t note_base;  /* film_note_base: what the notes of all its objects share */

@@ -63,8 +63,7 @@ typedef struct film_ordered_dict {
 /* --- _sre ---------------------------------------------------------------------------- */
 
 typedef struct film_match {
-    PyObject_VAR_HEAD
-    PyObject *string, *regs, *pattern;
+    PyObject_VAR_HEAD PyObject *string, *regs, *pattern;
     Py_ssize_t begin, end, last_index, groups;
     Py_ssize_t marks[1]; /* of the whole: two a group */
 } film_match;
@@ -77,8 +76,7 @@ typedef struct film_array_kind {
 } film_array_kind;
 
 typedef struct film_number_array {
-    PyObject_VAR_HEAD
-    char *items;
+    PyObject_VAR_HEAD char *items;
     Py_ssize_t allocated;
     const film_array_kind *kind;
 } film_number_array;

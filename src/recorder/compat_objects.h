@@ -248,6 +248,21 @@ film_pairs_of_object(PyObject *object, film_pairs *pairs)
 }
 
 /* The dict of a type. Borrowed. */
+/* The version that a class gets with the first look-up in it; `name`: an interned str that
+ * is looked up where there is no other way. False: it has none. */
+static inline bool
+film_type_give_version(PyTypeObject *type, PyObject *name)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    (void)name;
+    return PyUnstable_Type_AssignVersionTag(type) != 0 && type->tp_version_tag != 0;
+#else
+    (void)_PyType_Lookup(type, name);
+    return (type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG) != 0 &&
+           type->tp_version_tag != 0;
+#endif
+}
+
 static inline PyObject *
 film_type_dict(PyTypeObject *type)
 {

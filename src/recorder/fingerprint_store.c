@@ -216,13 +216,14 @@ dict_store(film_walk *walk, PyObject *dict, PyObject *key, PyObject *value,
         if (film_is_ordered(dict)) {
             uint64_t before, after;
 
-            if (!chain_neighbours(walk, dict, place.position, levels, &before, &after)) {
+            if (!chain_neighbours(walk, dict, place.position, levels, &before,
+                                  &after)) {
                 return false;
             }
-            effect->delta += place.position < 0
-                                 ? order_word(before, word)
-                                 : order_word(before, after) - order_word(before, word) -
-                                       order_word(word, after);
+            effect->delta += place.position < 0 ? order_word(before, word)
+                                                : order_word(before, after) -
+                                                      order_word(before, word) -
+                                                      order_word(word, after);
             return true;
         }
         effect->delta += order_change(walk, &pairs, word, place.position, levels);

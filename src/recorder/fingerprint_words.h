@@ -19,7 +19,7 @@
 #define SALT_ORDER UINT64_C(0x9b05688c2b3e6c1f)
 #define SHORT_TEXT 16
 #define BYTES_AN_ITEM 32 /* hashed in the time of an item */
-#define BLOCK 64         /* bytes of a bytearray that are one item */
+#define BLOCK 240        /* bytes of a bytearray or array that are one item */
 
 typedef struct film_walk {
     int64_t left; /* items that may still be looked at */

@@ -63,8 +63,8 @@ put_in(uint32_t place, const char *text, size_t length)
     *head = (uint16_t)(place + 1);
 }
 
-static void
-remember_text(const char *text, size_t length)
+void
+film_secret_remember_text(const char *text, size_t length)
 {
     uint32_t place;
 
@@ -90,24 +90,24 @@ remember_text(const char *text, size_t length)
 static void
 remember_scalar(PyObject *value)
 {
-    if (Py_TYPE(value) == &PyUnicode_Type) {
+    if (PyUnicode_Check(value)) {
         char text[FILM_SECRET_BYTES + UTF8_BYTES];
 
-        remember_text(text, film_text_copy(value, text, FILM_SECRET_BYTES, NULL));
+        film_secret_remember_text(text,
+                                  film_text_copy(value, text, FILM_SECRET_BYTES, NULL));
     }
-    else if (Py_TYPE(value) == &PyBytes_Type) {
-        remember_text(PyBytes_AS_STRING(value), (size_t)PyBytes_GET_SIZE(value));
+    else if (PyBytes_Check(value)) {
+        film_secret_remember_text(PyBytes_AS_STRING(value),
+                                  (size_t)PyBytes_GET_SIZE(value));
     }
 }
 
 void
 film_secret_remember(PyObject *value)
 {
-    const PyTypeObject *type = Py_TYPE(value);
-
-    if (type == &PyList_Type || type == &PyTuple_Type) {
-        PyObject **items = type == &PyList_Type ? ((PyListObject *)value)->ob_item
-                                                : ((PyTupleObject *)value)->ob_item;
+    if (PyList_Check(value) || PyTuple_Check(value)) {
+        PyObject **items = PyList_Check(value) ? ((PyListObject *)value)->ob_item
+                                               : ((PyTupleObject *)value)->ob_item;
 
         for (Py_ssize_t index = 0; index < Py_SIZE(value) && index < 64; index++) {
             if (items[index] != NULL) {
@@ -115,7 +115,7 @@ film_secret_remember(PyObject *value)
             }
         }
     }
-    else if (type == &PyDict_Type) {
+    else if (PyDict_Check(value)) {
         film_pairs pairs;
 
         film_pairs_of_dict(value, &pairs);

@@ -22,6 +22,9 @@ extern uint32_t film_the_secret_count;
 void
 film_secret_remember(PyObject *value);
 
+void
+film_secret_remember_text(const char *text, size_t length);
+
 /* True when `text` is or holds a secret that was seen. */
 bool
 film_secret_is_in(const char *text, size_t length);

@@ -178,7 +178,7 @@ keep_places(film_draft *draft, plan_parts *parts)
             draft->writes[before].kind == FILM_WRITE_STACK_ATTRIBUTE) {
             flags[draft->writes[before].place] |= FILM_PLACE_ON_STACK;
         }
-        if (draft->region_of[index] != FILM_NONE) {
+        if (draft->region_of[index] != FILM_NO_INDEX) {
             places[place / 64].begin |= (uint64_t)1 << place % 64;
             regions++;
         }
@@ -201,7 +201,7 @@ keep_regions(film_draft *draft, plan_parts *parts)
 
     parts->regions = at;
     for (uint32_t index = 0; at != 0 && index < draft->bytecode.count; index++) {
-        if (draft->region_of[index] == FILM_NONE) {
+        if (draft->region_of[index] == FILM_NO_INDEX) {
             continue;
         }
         if (!film_draft_make_region(draft, &draft->regions[draft->region_of[index]],
@@ -312,20 +312,44 @@ keep_told_lines(film_draft *draft, plan_parts *parts)
     return true;
 }
 
-/* A copy of what was kept, in a block of its own where regions lie well. */
+/* What was kept, as the memory of the plan. Of short code a copy: the next plan is made
+ * where this one was. */
+static unsigned char *
+take_kept(film_draft *draft, size_t bytes)
+{
+    unsigned char *memory;
+
+    if (!film_draft_is_spare(draft)) {
+        memory = film_realloc(draft->kept, bytes);
+        if (memory != NULL) {
+            draft->kept = NULL;
+            draft->kept_capacity = 0;
+        }
+        return memory;
+    }
+    memory = film_realloc(NULL, bytes);
+    if (memory != NULL) {
+        memcpy(memory, draft->kept, draft->kept_bytes);
+    }
+    return memory;
+}
+
+/* The plan in a block of its own, where regions lie well. */
 static film_plan *
-copy_plan(const film_draft *draft, const plan_parts *parts)
+finish_plan(film_draft *draft, const plan_parts *parts)
 {
     size_t bytes = draft->kept_bytes + sizeof(film_region);
-    char *memory = film_realloc(NULL, bytes);
+    unsigned char *memory = take_kept(draft, bytes);
+    size_t ahead = -(uintptr_t)memory & (sizeof(film_region) - 1);
     film_plan *plan;
 
     if (memory == NULL) {
         return NULL;
     }
-    plan = (film_plan *)(void *)(memory +
-                                 (-(uintptr_t)memory & (sizeof(film_region) - 1)));
-    memcpy(plan, draft->kept, draft->kept_bytes);
+    if (ahead != 0) {
+        memmove(memory + ahead, memory, draft->kept_bytes);
+    }
+    plan = (film_plan *)(void *)(memory + ahead);
     plan->memory = memory;
     plan->bytes = bytes;
     find_parts(plan, parts);
@@ -354,7 +378,7 @@ make_plan(film_draft *draft)
         !keep_told_lines(draft, &parts)) {
         return NULL;
     }
-    plan = copy_plan(draft, &parts);
+    plan = finish_plan(draft, &parts);
     if (plan == NULL) {
         return NULL;
     }

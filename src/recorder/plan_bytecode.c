@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/plan_bytecode.h"
 
-#include "base/alloc.h"
 #include "recorder/compat_opcodes.h"
 #include "recorder/exception_table.h"
 #include "recorder/plan.h"
@@ -174,8 +173,8 @@ decode(film_bytecode *bytecode, const uint8_t *bytes)
             .form = known->form,
             .arg = extended << 8 | bytes[2 * unit + 1],
             .line = -1,
-            .jump = FILM_NONE,
-            .handler = FILM_NONE,
+            .jump = FILM_NO_INDEX,
+            .handler = FILM_NO_INDEX,
             .depth = -1,
             .owner = FILM_NONE,
         };
@@ -234,21 +233,23 @@ link_jump(film_bytecode *bytecode, uint32_t index)
     film_instruction *instruction = &bytecode->instructions[index], *to;
     uint32_t end = film_bytecode_end(bytecode, index), target = end + instruction->arg;
     bool backward = (instruction->traits & FILM_OP_BACKWARD) != 0;
+    uint32_t jump;
 
     if (backward) {
         target = instruction->arg <= end ? end - instruction->arg : FILM_NONE;
     }
-    instruction->jump = index_of(bytecode, target);
-    if (instruction->jump == FILM_NONE) {
+    jump = index_of(bytecode, target);
+    if (jump == FILM_NONE) {
         return false;
     }
-    to = &bytecode->instructions[instruction->jump];
+    instruction->jump = (uint16_t)jump;
+    to = &bytecode->instructions[jump];
     to->is_target = true;
     to->is_joined |= to->line == instruction->line;
     to->is_sent_to |= instruction->form == FILM_FORM_SEND;
     to->is_returned_to |= backward;
     /* The jump of FOR_ITER and SEND lands behind END_FOR and END_SEND. */
-    if (to->form == FILM_FORM_END && instruction->jump + 1 < bytecode->count) {
+    if (to->form == FILM_FORM_END && jump + 1 < bytecode->count) {
         (to + 1)->is_target = true;
     }
     return true;
@@ -291,7 +292,7 @@ link_handlers(film_bytecode *bytecode)
             uint32_t index = bytecode->index_at[unit];
 
             if (bytecode->instructions[index].place == unit) {
-                bytecode->instructions[index].handler = handler;
+                bytecode->instructions[index].handler = (uint16_t)handler;
                 bytecode->instructions[index].handler_stack = (uint16_t)entry.depth;
                 bytecode->instructions[index].handler_pushes =
                     entry.pushes_place ? 2 : 1;
@@ -301,20 +302,33 @@ link_handlers(film_bytecode *bytecode)
     return true;
 }
 
-/* Room for so many code units. */
+/* Room for what is known of the stack, behind the instructions. */
+static bool
+make_room_for_items(film_bytecode *bytecode)
+{
+    film_scratch *scratch = &bytecode->scratch;
+
+    film_scratch_trim(scratch, bytecode->count * sizeof(film_instruction));
+    bytecode->work = film_scratch_grow(scratch, NULL, &bytecode->work_capacity, 1,
+                                       sizeof(film_stack_pending));
+    bytecode->items =
+        film_scratch_grow(scratch, NULL, &bytecode->item_capacity,
+                          bytecode->count / 3 + 8, sizeof(film_stack_item));
+    return bytecode->work != NULL && bytecode->items != NULL;
+}
+
+/* Room for so many code units, and for what the planner makes of them. */
 static bool
 make_room(film_bytecode *bytecode, size_t units)
 {
-    if (units <= bytecode->unit_capacity) {
-        return true;
+    if (!film_scratch_begin(&bytecode->scratch, units * FILM_SCRATCH_BYTES_EACH)) {
+        return false;
     }
-    film_free(bytecode->instructions);
-    film_free(bytecode->index_at);
-    bytecode->instructions = film_realloc(NULL, units * sizeof(film_instruction));
-    bytecode->index_at = film_realloc(NULL, units * sizeof(uint16_t));
-    bytecode->unit_capacity =
-        bytecode->instructions != NULL && bytecode->index_at != NULL ? units : 0;
-    return bytecode->unit_capacity != 0;
+    bytecode->item_count = bytecode->item_capacity = bytecode->work_capacity = 0;
+    bytecode->index_at = film_scratch_take(&bytecode->scratch, units, sizeof(uint16_t));
+    bytecode->instructions =
+        film_scratch_take(&bytecode->scratch, units, sizeof(film_instruction));
+    return bytecode->index_at != NULL && bytecode->instructions != NULL;
 }
 
 bool
@@ -327,7 +341,6 @@ film_bytecode_read(film_bytecode *bytecode, PyCodeObject *code)
     bytecode->code = code;
     bytecode->unknown = false;
     bytecode->unit_count = bytecode->count = 0;
-    bytecode->item_count = 0;
     if (bytes == NULL) {
         PyErr_Clear();
         return false;
@@ -338,8 +351,8 @@ film_bytecode_read(film_bytecode *bytecode, PyCodeObject *code)
         bytecode->unit_count = (uint32_t)units;
         done = make_room(bytecode, units) &&
                decode(bytecode, (const uint8_t *)PyBytes_AS_STRING(bytes)) &&
-               film_bytecode_read_lines(bytecode) && link_instructions(bytecode) &&
-               link_handlers(bytecode) &&
+               make_room_for_items(bytecode) && film_bytecode_read_lines(bytecode) &&
+               link_instructions(bytecode) && link_handlers(bytecode) &&
                film_bytecode_follow_stack(bytecode, FILM_ENTRY_DEPTH(code));
     }
     Py_DECREF(bytes);
@@ -352,10 +365,7 @@ film_bytecode_read(film_bytecode *bytecode, PyCodeObject *code)
 void
 film_bytecode_reset(film_bytecode *bytecode)
 {
-    film_free(bytecode->instructions);
-    film_free(bytecode->index_at);
-    film_free(bytecode->items);
-    film_free(bytecode->work);
+    film_scratch_reset(&bytecode->scratch);
     *bytecode = (film_bytecode){0};
 }
 

@@ -11,7 +11,13 @@
 
 #include "recorder/compat.h"
 
+#include "base/scratch.h"
+
 #define FILM_NONE UINT32_MAX
+/* The same in the tables by instruction, where indexes have 16 bits as places have. */
+#define FILM_NO_INDEX UINT16_MAX
+/* What the planner's tables take for each code unit, about. */
+#define FILM_SCRATCH_BYTES_EACH 128u
 /* With an origin: the first of the two variables the instruction loads. */
 #define FILM_ORIGIN_FIRST (1u << 31)
 /* With an origin: not what it loaded, but something within that (`a[i]`). */
@@ -103,17 +109,19 @@ typedef struct film_instruction {
     uint8_t handler_pushes : 2; /* the exception; the place of the raise, too */
     uint16_t handler_stack; /* what stays on the stack when it goes to its handler */
     int16_t depth;          /* of the stack before it; -1: never reached */
+    uint16_t jump;          /* index of the instruction, or FILM_NO_INDEX */
+    uint16_t handler;       /* the same */
     uint32_t arg;           /* for names: their index in co_names */
     int32_t line;           /* -1: none */
-    uint32_t jump;          /* index of the instruction, or FILM_NONE */
-    uint32_t handler;       /* index, or FILM_NONE */
     uint32_t items;         /* what is known of the stack before it (plan_stack.c) */
-    uint32_t owner;         /* LOAD_ATTR: origin of what it is an attribute of */
-    int32_t above_callee; /* CALL: items above the function and its NULL or `self`; -1:
-                             not known */
+    union {
+        uint32_t owner;       /* LOAD_ATTR: origin of what it is an attribute of */
+        int32_t above_callee; /* CALL: items above the function and its NULL or `self`;
+                                 -1: not known */
+    };
 } film_instruction;
 
-_Static_assert(sizeof(film_instruction) == 40, "instructions grow");
+_Static_assert(sizeof(film_instruction) == 32, "instructions grow");
 
 /* One item of the evaluation stack whose origin is known; a list with the highest
  * position first. Index 0 ends it. */
@@ -131,11 +139,11 @@ typedef struct film_stack_pending {
 } film_stack_pending;
 
 typedef struct film_bytecode {
-    PyCodeObject *code; /* borrowed */
+    PyCodeObject *code;   /* borrowed */
+    film_scratch scratch; /* of all these tables, and of the draft's */
     uint32_t unit_count, count;
     film_instruction *instructions;
-    uint16_t *index_at;   /* by place: the instruction it belongs to */
-    size_t unit_capacity; /* of these two */
+    uint16_t *index_at; /* by place: the instruction it belongs to */
     film_stack_item *items;
     size_t item_count, item_capacity;
     film_stack_pending *work;
@@ -174,11 +182,11 @@ film_bytecode_next(const film_bytecode *bytecode, uint32_t index, uint32_t next[
     if ((instruction->traits & FILM_OP_ENDS) == 0 && index + 1 < bytecode->count) {
         next[count++] = index + 1;
     }
-    if (instruction->jump != FILM_NONE) {
+    if (instruction->jump != FILM_NO_INDEX) {
         next[count++] = instruction->jump;
     }
     if (!FILM_HAS_MONITORING && (instruction->traits & FILM_OP_RERAISES) != 0 &&
-        instruction->handler != FILM_NONE) {
+        instruction->handler != FILM_NO_INDEX) {
         next[count++] = instruction->handler;
     }
     return count;

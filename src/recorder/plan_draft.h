@@ -2,7 +2,7 @@
  * points found by walking the control-flow graph, the memory the plan will keep.
  *
  * One is used for plan after plan, so that its memory need not be asked for again and
- * again: film_draft_take, film_draft_give_back. The plan takes a copy of what was kept.
+ * again: film_draft_take, film_draft_give_back. The plan is what was kept, or a copy.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_RECORDER_PLAN_DRAFT_H
 #define FILMSTRIP_RECORDER_PLAN_DRAFT_H
@@ -10,11 +10,13 @@
 #include "recorder/plan.h"
 #include "recorder/plan_bytecode.h"
 
+#define FILM_SPARE_UNITS 2048u
+
 /* A write, before it is laid out as film_write. */
 typedef struct film_draft_write {
     uint8_t kind;
-    bool hidden, restores, cell_owner, constant, unnamed;
-    uint8_t effect;
+    bool hidden : 1, restores : 1, cell_owner : 1, constant : 1, unnamed : 1;
+    uint8_t effect : 2;
     uint16_t slot, target, place, call_place;
     uint32_t name_index; /* in co_names */
     PyObject *name;      /* borrowed from there; NULL: none */
@@ -23,42 +25,50 @@ typedef struct film_draft_write {
 /* A list of writes, made longer by one: shared tails, the last write first. Node 0 is
  * the empty list. */
 typedef struct film_node {
-    uint32_t before; /* the list it continues */
-    uint32_t write;  /* in film_draft.writes */
-    uint16_t length;
-    bool open;      /* a write in it that other code could overwrite before we read */
-    bool uncertain; /* another path makes the same write at another place */
-    bool continued; /* while a region is laid out: a longer list has it */
+    uint32_t before;   /* the list it continues */
+    uint32_t write;    /* in film_draft.writes */
     uint32_t laid_out; /* where, in film_draft.kept; 0: not yet */
+    uint16_t length;
+    bool open : 1; /* a write in it that other code could overwrite before we read */
+    bool uncertain : 1; /* another path makes the same write at another place */
+    bool continued : 1; /* while a region is laid out: a longer list has it */
 } film_node;
 
-/* An instruction a region reaches, with the writes before and behind it; as a stop:
- * `index` is the instruction (FILM_NONE: unwinding), `after` is not used. */
+/* An instruction a region reaches, with the lists of writes before and behind it, by
+ * their distance from film_flow_region.nodes (0: the empty list); as a stop: `index` is
+ * the instruction (FILM_NO_INDEX: unwinding), and both lists are the same. */
 typedef struct film_reach {
-    uint32_t index;
-    uint32_t node, after;
+    uint16_t index;
+    uint16_t node, after;
 } film_reach;
 
 typedef struct film_flow_region {
-    uint32_t index;               /* the instruction where it begins */
-    uint32_t states, state_count; /* in film_draft.reaches */
-    uint32_t stops, stop_count;
+    uint32_t nodes;  /* the last node of those before it */
+    uint32_t states; /* in film_draft.reaches; behind them its stops */
+    uint16_t state_count, stop_count;
+    uint16_t index; /* the instruction where it begins */
     bool planned;
 } film_flow_region;
 
-/* Of an instruction: the walks that reached it last, as a state and as a stop, and where
- * in film_draft.reaches and .stops. */
+/* Of an instruction: the walk that reached it last, and where it is among the states and
+ * the stops of that walk, or FILM_NO_INDEX. */
 typedef struct film_passed {
-    uint32_t state_walk, state;
-    uint32_t stop_walk, stop;
+    uint32_t walk;
+    uint16_t state, stop;
 } film_passed;
 
 /* What an instruction writes: writes[first] up to `count` of them; `before` is the
  * write read off the stack at a point here, or FILM_NONE. */
 typedef struct film_made {
-    uint32_t first, before;
-    uint8_t count;
+    uint32_t before;
+    uint32_t first : 30;
+    uint32_t count : 2;
 } film_made;
+
+_Static_assert(sizeof(film_draft_write) == 24 && sizeof(film_node) == 16 &&
+                   sizeof(film_reach) == 6 && sizeof(film_flow_region) == 16 &&
+                   sizeof(film_passed) == 8 && sizeof(film_made) == 8,
+               "drafts grow");
 
 /* Something a region may change in place, before it is laid out as film_touch. */
 typedef struct film_touched {
@@ -96,12 +106,11 @@ typedef struct film_draft {
     const film_plan_wishes *wishes; /* borrowed */
     film_draft_write *writes;
     size_t write_count, write_capacity;
-    /* By instruction, with room for so many: */
-    size_t instruction_capacity;
+    /* By instruction: */
     film_made *made;
     bool *points;
     bool *fresh;         /* a point made in this round of walks */
-    uint32_t *region_of; /* the region that begins there, or FILM_NONE */
+    uint16_t *region_of; /* the region that begins there, or FILM_NO_INDEX */
     film_passed *passed;
     film_flow_region *regions;
     size_t region_count, region_capacity;
@@ -120,7 +129,6 @@ typedef struct film_draft {
     size_t quiet_count, quiet_capacity;
     uint8_t *name_traits; /* by name of co_names: film_name_traits, 0 until asked for */
     uint32_t *name_kept;  /* the same: where its film_named as a variable is kept */
-    size_t name_capacity; /* of these two */
     /* What the plan will be a copy of: places in it are distances from its start, since
      * it moves when it grows. The plan itself comes first, so no other is 0. */
     unsigned char *kept;
@@ -128,6 +136,15 @@ typedef struct film_draft {
     film_set named;            /* film_named, by film_named_key */
     film_set lookups, touches; /* film_lookup and film_touch, by film_touched */
 } film_draft;
+
+/* film_grow of a table that is the draft's. */
+static inline void *
+film_draft_grow(film_draft *draft, void *table, size_t *capacity, size_t needed,
+                size_t item_bytes)
+{
+    return film_scratch_grow(&draft->bytecode.scratch, table, capacity, needed,
+                             item_bytes);
+}
 
 /* Every instruction is a point. */
 static inline bool
@@ -307,6 +324,14 @@ film_named_owner(uint8_t base, uint32_t slot)
  * is out or the code is too long or malformed. */
 film_draft *
 film_draft_take(PyCodeObject *code, const film_plan_wishes *wishes);
+
+/* True when its memory will be that of the next plan: longer code's is freed at once, of
+ * which it takes some 100 bytes a code unit. */
+static inline bool
+film_draft_is_spare(const film_draft *draft)
+{
+    return draft->bytecode.unit_count <= FILM_SPARE_UNITS;
+}
 
 void
 film_draft_give_back(film_draft *draft);

@@ -13,10 +13,9 @@
  * nothing.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/plan_draft.h"
+#include "recorder/plan_lists.h"
 
 #include <string.h>
-
-#include "base/alloc.h"
 
 /* The longest list of writes that waits, and the most instructions of a region. Both
  * are far above what people write; an extra point costs an event, no exactness. */
@@ -30,7 +29,9 @@ typedef struct flow_walk {
     film_draft *draft;
     uint32_t start;    /* the instruction where the region begins */
     uint32_t serial;   /* of this walk, in the tables by instruction */
-    uint32_t unwinds;  /* the reach of the stop for unwinding, or FILM_NONE */
+    uint32_t nodes;    /* the last node of the walks before */
+    size_t states;     /* where in draft->reaches its own begin */
+    uint16_t unwinds;  /* the stop for unwinding, or FILM_NO_INDEX */
     size_t stop_count; /* in draft->stops; states go to draft->reaches at once */
     size_t work_count; /* in draft->work */
     bool any_fresh;    /* a point was made in this round */
@@ -45,17 +46,17 @@ add_region(film_draft *draft, uint32_t index)
 {
     film_flow_region *grown;
 
-    if (draft->region_of[index] != FILM_NONE) {
+    if (draft->region_of[index] != FILM_NO_INDEX) {
         return true;
     }
-    grown = film_grow(draft->regions, &draft->region_capacity, draft->region_count + 1,
-                      sizeof(*grown));
+    grown = film_draft_grow(draft, draft->regions, &draft->region_capacity,
+                            draft->region_count + 1, sizeof(*grown));
     if (grown == NULL) {
         return false;
     }
     draft->regions = grown;
-    grown[draft->region_count] = (film_flow_region){.index = index};
-    draft->region_of[index] = (uint32_t)draft->region_count++;
+    grown[draft->region_count] = (film_flow_region){.index = (uint16_t)index};
+    draft->region_of[index] = (uint16_t)draft->region_count++;
     return true;
 }
 
@@ -71,110 +72,13 @@ add_point(flow_walk *flow, uint32_t index)
     }
 }
 
-static bool
-is_slot_kind(uint8_t kind)
-{
-    return kind == FILM_WRITE_FAST || kind == FILM_WRITE_CELL ||
-           kind == FILM_DELETE_FAST || kind == FILM_DELETE_CELL;
-}
-
-static bool
-is_attribute_kind(uint8_t kind)
-{
-    return kind == FILM_WRITE_ATTRIBUTE || kind == FILM_DELETE_ATTRIBUTE;
-}
-
-/* True when the write makes one that waits unreadable. */
-static bool
-hides(const film_draft_write *write, const film_draft_write *waiting)
-{
-    if (is_slot_kind(write->kind)) {
-        return (is_slot_kind(waiting->kind) || is_attribute_kind(waiting->kind)) &&
-               waiting->slot == write->slot;
-    }
-    if (is_attribute_kind(write->kind)) {
-        /* Two variables may hold the same owner. */
-        return is_attribute_kind(waiting->kind) && waiting->name == write->name;
-    }
-    /* At module level locals and globals are one. */
-    return !is_slot_kind(waiting->kind) && !is_attribute_kind(waiting->kind) &&
-           waiting->name == write->name;
-}
-
-static bool
-is_open_kind(uint8_t kind)
-{
-    return kind != FILM_WRITE_FAST && kind != FILM_DELETE_FAST;
-}
-
-static const film_draft_write *
-write_of(const film_draft *draft, uint32_t node)
-{
-    return &draft->writes[draft->nodes[node].write];
-}
-
-static bool
-list_is_hidden_by(const film_draft *draft, uint32_t node, const film_draft_write *write)
-{
-    for (; node != 0; node = draft->nodes[node].before) {
-        if (hides(write, write_of(draft, node))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* True when a variable of the list lies in `slot`: LOAD_FAST_AND_CLEAR and MAKE_CELL
- * change a slot without a store. */
-static bool
-list_has_slot(const film_draft *draft, uint32_t node, uint32_t slot)
-{
-    for (; node != 0; node = draft->nodes[node].before) {
-        const film_draft_write *write = write_of(draft, node);
-
-        if (write->slot == slot &&
-            (is_slot_kind(write->kind) || is_attribute_kind(write->kind))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool
-is_same_write(const film_draft_write *left, const film_draft_write *right)
-{
-    return left->kind == right->kind && left->slot == right->slot &&
-           left->name == right->name && left->hidden == right->hidden &&
-           left->cell_owner == right->cell_owner;
-}
-
+/* The list with one write more. */
 static uint32_t
 add_node(flow_walk *flow, uint32_t before, uint32_t write)
 {
-    film_draft *draft = flow->draft;
-    film_node *grown = film_grow(draft->nodes, &draft->node_capacity,
-                                 draft->node_count + 1, sizeof(*grown));
+    uint32_t node = film_list_add(flow->draft, before, write);
 
-    if (grown == NULL) {
-        flow->failed = true;
-        return 0;
-    }
-    draft->nodes = grown;
-    grown[draft->node_count] = (film_node){
-        .before = before,
-        .write = write,
-        .length = (uint16_t)(grown[before].length + 1),
-        .open = grown[before].open || is_open_kind(draft->writes[write].kind),
-    };
-    return (uint32_t)draft->node_count++;
-}
-
-static uint32_t
-shorten(const film_draft *draft, uint32_t node, uint32_t length)
-{
-    while (draft->nodes[node].length > length) {
-        node = draft->nodes[node].before;
-    }
+    flow->failed = flow->failed || node == 0;
     return node;
 }
 
@@ -186,7 +90,7 @@ doubt_rest(flow_walk *flow, uint32_t node, uint32_t length)
 
     flow->doubtful = true;
     for (; draft->nodes[node].length > length; node = draft->nodes[node].before) {
-        add_point(flow, draft->bytecode.index_at[write_of(draft, node)->place]);
+        add_point(flow, draft->bytecode.index_at[film_list_write(draft, node)->place]);
     }
 }
 
@@ -194,25 +98,53 @@ doubt_rest(flow_walk *flow, uint32_t node, uint32_t length)
 static void
 compare_lists(flow_walk *flow, uint32_t left, uint32_t right)
 {
-    film_node *nodes = flow->draft->nodes;
-    uint32_t length = nodes[left].length < nodes[right].length ? nodes[left].length
-                                                               : nodes[right].length;
-    uint32_t one = shorten(flow->draft, left, length);
-    uint32_t other = shorten(flow->draft, right, length), same = length;
+    const film_draft *draft = flow->draft;
+    uint32_t same = left == right ? draft->nodes[left].length
+                                  : film_list_compare(draft, left, right);
 
-    for (; one != other; one = nodes[one].before, other = nodes[other].before) {
-        if (!is_same_write(write_of(flow->draft, one), write_of(flow->draft, other))) {
-            same = nodes[one].length - 1u;
-        }
-        if (nodes[one].write != nodes[other].write) {
-            nodes[one].uncertain = true;
-            nodes[other].uncertain = true;
-        }
-    }
-    if (same != nodes[left].length || same != nodes[right].length) {
+    if (same != draft->nodes[left].length || same != draft->nodes[right].length) {
         doubt_rest(flow, left, same);
         doubt_rest(flow, right, same);
     }
+}
+
+/* The number a list has in a film_reach of this walk, and the other way round. */
+static inline uint16_t
+number_of_node(const flow_walk *flow, uint32_t node)
+{
+    return node == 0 ? (uint16_t)0 : (uint16_t)(node - flow->nodes);
+}
+
+static inline uint32_t
+node_of_number(const flow_walk *flow, uint16_t number)
+{
+    return number == 0 ? 0 : flow->nodes + number;
+}
+
+/* Where this walk has been at an instruction. */
+static inline film_passed *
+passed_at(const flow_walk *flow, uint32_t index)
+{
+    film_passed *passed = &flow->draft->passed[index];
+
+    if (passed->walk != flow->serial) {
+        *passed = (film_passed){flow->serial, FILM_NO_INDEX, FILM_NO_INDEX};
+    }
+    return passed;
+}
+
+static inline film_reach *
+state_at(const flow_walk *flow, uint32_t index)
+{
+    return &flow->draft->reaches[flow->states + flow->draft->passed[index].state];
+}
+
+/* True for an instruction that was reached and did not end the walk afterwards. */
+static inline bool
+is_state(const flow_walk *flow, uint32_t index)
+{
+    return passed_at(flow, index)->state != FILM_NO_INDEX &&
+           state_at(flow, index)->index != FILM_NO_INDEX;
 }
 
 /* The walk goes on to `index` with these writes; false: it has been there. */
@@ -220,23 +152,22 @@ static inline bool
 reach_state(flow_walk *flow, uint32_t index, uint32_t node)
 {
     film_draft *draft = flow->draft;
-    film_passed *passed = &draft->passed[index];
+    uint16_t number = number_of_node(flow, node);
     film_reach *grown;
 
-    if (passed->state_walk == flow->serial) {
-        compare_lists(flow, draft->reaches[passed->state].node, node);
+    if (is_state(flow, index)) {
+        compare_lists(flow, node_of_number(flow, state_at(flow, index)->node), node);
         return false;
     }
-    grown = film_grow(draft->reaches, &draft->reach_capacity, draft->reach_count + 1,
-                      sizeof(*grown));
+    grown = film_draft_grow(draft, draft->reaches, &draft->reach_capacity,
+                            draft->reach_count + 1, sizeof(*grown));
     if (grown == NULL) {
         flow->failed = true;
         return false;
     }
     draft->reaches = grown;
-    grown[draft->reach_count] = (film_reach){index, node, node};
-    passed->state_walk = flow->serial;
-    passed->state = (uint32_t)draft->reach_count++;
+    draft->passed[index].state = (uint16_t)(draft->reach_count - flow->states);
+    grown[draft->reach_count++] = (film_reach){(uint16_t)index, number, number};
     return true;
 }
 
@@ -245,8 +176,8 @@ static void
 add_work(flow_walk *flow, uint32_t index)
 {
     film_draft *draft = flow->draft;
-    uint32_t *grown = film_grow(draft->work, &draft->work_capacity,
-                                flow->work_count + 1, sizeof(*grown));
+    uint32_t *grown = film_draft_grow(draft, draft->work, &draft->work_capacity,
+                                      flow->work_count + 1, sizeof(*grown));
 
     if (grown == NULL) {
         flow->failed = true;
@@ -261,44 +192,23 @@ static void
 reach_stop(flow_walk *flow, uint32_t index, uint32_t node)
 {
     film_draft *draft = flow->draft;
+    uint16_t number = number_of_node(flow, node);
+    uint16_t *at = index == FILM_NONE ? &flow->unwinds : &passed_at(flow, index)->stop;
     film_reach *grown;
-    uint32_t at = (uint32_t)flow->stop_count;
 
-    if (index == FILM_NONE ? flow->unwinds != FILM_NONE
-                           : draft->passed[index].stop_walk == flow->serial) {
-        at = index == FILM_NONE ? flow->unwinds : draft->passed[index].stop;
-        compare_lists(flow, draft->stops[at].node, node);
+    if (*at != FILM_NO_INDEX) {
+        compare_lists(flow, node_of_number(flow, draft->stops[*at].node), node);
         return;
     }
-    grown = film_grow(draft->stops, &draft->stop_capacity, flow->stop_count + 1,
-                      sizeof(*grown));
+    grown = film_draft_grow(draft, draft->stops, &draft->stop_capacity,
+                            flow->stop_count + 1, sizeof(*grown));
     if (grown == NULL) {
         flow->failed = true;
         return;
     }
     draft->stops = grown;
-    grown[flow->stop_count++] = (film_reach){index, node, node};
-    if (index == FILM_NONE) {
-        flow->unwinds = at;
-    }
-    else {
-        draft->passed[index].stop_walk = flow->serial;
-        draft->passed[index].stop = at;
-    }
-}
-
-/* True for a write whose value may be changed in place before it is told. */
-static bool
-list_may_change(const film_draft *draft, uint32_t node)
-{
-    for (; node != 0; node = draft->nodes[node].before) {
-        const film_draft_write *write = write_of(draft, node);
-
-        if (!write->hidden && !write->constant && write->kind <= FILM_WRITE_ATTRIBUTE) {
-            return true;
-        }
-    }
-    return false;
+    *at = (uint16_t)flow->stop_count;
+    grown[flow->stop_count++] = (film_reach){(uint16_t)index, number, number};
 }
 
 /* Where a container that was stored may now be changed in place: the writes are told
@@ -310,7 +220,7 @@ must_stop_for_change(flow_walk *flow, uint32_t index, uint32_t node)
     film_draft *draft = flow->draft;
     uint32_t store = flow->start;
 
-    if (!list_may_change(draft, node) || !film_draft_may_change(draft, index)) {
+    if (!film_list_may_change(draft, node) || !film_draft_may_change(draft, index)) {
         return false;
     }
     while (draft->bytecode.instructions[store].form == FILM_FORM_EXTENDED) {
@@ -320,7 +230,7 @@ must_stop_for_change(flow_walk *flow, uint32_t index, uint32_t node)
         draft->nodes[node].length == 1 &&
         draft->made[flow->start].before == FILM_NONE &&
         draft->nodes[node].write == draft->made[store].first &&
-        write_of(draft, node)->kind == FILM_WRITE_FAST) {
+        film_list_write(draft, node)->kind == FILM_WRITE_FAST) {
         flow->failed = !film_draft_read_on_stack(draft, store) || flow->failed;
         flow->doubtful = true;
         flow->any_fresh = true;
@@ -336,7 +246,7 @@ must_stop(const film_draft *draft, uint32_t index, uint32_t node)
     const film_made *made = &draft->made[index];
 
     if ((here->form == FILM_FORM_LOAD_AND_CLEAR || here->form == FILM_FORM_MAKE_CELL) &&
-        list_has_slot(draft, node, here->arg)) {
+        film_list_has_slot(draft, node, here->arg)) {
         return true;
     }
     if ((here->traits & FILM_OP_CALLS) != 0 && draft->nodes[node].open) {
@@ -344,7 +254,7 @@ must_stop(const film_draft *draft, uint32_t index, uint32_t node)
     }
     for (uint32_t number = 0; number < made->count; number++) {
         if (draft->nodes[node].length >= LIST_LIMIT ||
-            list_is_hidden_by(draft, node, &draft->writes[made->first + number])) {
+            film_list_is_hidden_by(draft, node, &draft->writes[made->first + number])) {
             return true;
         }
     }
@@ -357,31 +267,50 @@ stop_at(flow_walk *flow, uint32_t index)
 {
     film_draft *draft = flow->draft;
     uint32_t first = film_bytecode_prefix(&draft->bytecode, index);
-    uint32_t node = draft->reaches[draft->passed[index].state].node;
+    uint32_t node = node_of_number(flow, state_at(flow, index)->node);
 
     add_point(flow, index);
     for (uint32_t at = first; at <= index; at++) {
-        film_passed *passed = &draft->passed[at];
-
-        if (passed->state_walk == flow->serial) {
-            passed->state_walk = 0;
-            draft->reaches[passed->state].index = FILM_NONE;
+        if (is_state(flow, at)) {
+            state_at(flow, at)->index = FILM_NO_INDEX;
             flow->any_ended = true;
         }
     }
     reach_stop(flow, first, node);
 }
 
-/* Goes from one instruction to those that follow, and returns the last of them, to be
+/* Goes from one instruction to another, and returns where the walk goes on: there, or
+ * where it went on without that, `on`. */
+static inline uint32_t
+go_on(flow_walk *flow, uint32_t from, uint32_t to, uint32_t node, uint32_t on)
+{
+    film_draft *draft = flow->draft;
+
+    if (draft->points[to] || film_bytecode_fires(&draft->bytecode, from, to)) {
+        reach_stop(flow, to, node);
+        return on;
+    }
+    if (!reach_state(flow, to, node)) {
+        return on;
+    }
+    if (on != FILM_NONE) {
+        add_work(flow, on);
+    }
+    return to;
+}
+
+/* Goes from one instruction to those that follow, as film_bytecode_next has them, and returns the last of them, to be
  * visited next; FILM_NONE: there is none. */
 static uint32_t
 visit(flow_walk *flow, uint32_t index)
 {
     film_draft *draft = flow->draft;
     const film_bytecode *bytecode = &draft->bytecode;
+    const film_instruction *here = &bytecode->instructions[index];
     const film_made *made = &draft->made[index];
-    uint32_t at = draft->passed[index].state, node = draft->reaches[at].node;
-    uint32_t next[3], count, on = FILM_NONE;
+    film_reach *state = state_at(flow, index);
+    uint32_t node = node_of_number(flow, state->node);
+    uint32_t on = FILM_NONE;
 
     if (node != 0 &&
         (must_stop(draft, index, node) || must_stop_for_change(flow, index, node))) {
@@ -393,25 +322,21 @@ visit(flow_walk *flow, uint32_t index)
     for (uint32_t number = 0; number < made->count; number++) {
         node = add_node(flow, node, made->first + number);
     }
-    draft->reaches[at].after = node;
+    state->after = number_of_node(flow, node);
     /* On 3.11 this raises without an event, and the frame then shows another place. */
-    if (!FILM_HAS_MONITORING &&
-        (bytecode->instructions[index].traits & FILM_OP_RERAISES) != 0 &&
-        bytecode->instructions[index].handler == FILM_NONE) {
+    if (!FILM_HAS_MONITORING && (here->traits & FILM_OP_RERAISES) != 0 &&
+        here->handler == FILM_NO_INDEX) {
         reach_stop(flow, FILM_NONE, node);
     }
-    count = film_bytecode_next(bytecode, index, next);
-    for (uint32_t way = 0; way < count && !flow->failed; way++) {
-        if (draft->points[next[way]] ||
-            film_bytecode_fires(bytecode, index, next[way])) {
-            reach_stop(flow, next[way], node);
-        }
-        else if (reach_state(flow, next[way], node)) {
-            if (on != FILM_NONE) {
-                add_work(flow, on);
-            }
-            on = next[way];
-        }
+    if ((here->traits & FILM_OP_ENDS) == 0 && index + 1 < bytecode->count) {
+        on = go_on(flow, index, index + 1, node, on);
+    }
+    if (here->jump != FILM_NO_INDEX) {
+        on = go_on(flow, index, here->jump, node, on);
+    }
+    if (!FILM_HAS_MONITORING && (here->traits & FILM_OP_RERAISES) != 0 &&
+        here->handler != FILM_NO_INDEX) {
+        on = go_on(flow, index, here->handler, node, on);
     }
     return on;
 }
@@ -423,7 +348,7 @@ drop_ended(film_draft *draft, size_t first)
     size_t kept = first;
 
     for (size_t at = first; at < draft->reach_count; at++) {
-        if (draft->reaches[at].index != FILM_NONE) {
+        if (draft->reaches[at].index != FILM_NO_INDEX) {
             draft->reaches[kept++] = draft->reaches[at];
         }
     }
@@ -440,11 +365,10 @@ finish_region(flow_walk *flow, film_flow_region *region)
     if (flow->any_ended) {
         drop_ended(draft, region->states);
     }
-    region->state_count = (uint32_t)draft->reach_count - region->states;
-    region->stops = (uint32_t)draft->reach_count;
-    region->stop_count = (uint32_t)flow->stop_count;
-    grown = film_grow(draft->reaches, &draft->reach_capacity,
-                      draft->reach_count + flow->stop_count, sizeof(*grown));
+    region->state_count = (uint16_t)(draft->reach_count - region->states);
+    region->stop_count = (uint16_t)flow->stop_count;
+    grown = film_draft_grow(draft, draft->reaches, &draft->reach_capacity,
+                            draft->reach_count + flow->stop_count, sizeof(*grown));
     if (grown == NULL) {
         flow->failed = true;
         return;
@@ -467,7 +391,7 @@ stop_everywhere(flow_walk *flow)
 
 /* Visits all that is reached from the region's start without an event. */
 static void
-walk_states(flow_walk *flow, size_t first_reach)
+walk_states(flow_walk *flow)
 {
     film_draft *draft = flow->draft;
     uint32_t on = flow->start;
@@ -481,7 +405,7 @@ walk_states(flow_walk *flow, size_t first_reach)
             on = draft->work[--flow->work_count];
         }
         on = visit(flow, on);
-        if (draft->reach_count - first_reach > REGION_LIMIT) {
+        if (draft->reach_count - flow->states > REGION_LIMIT) {
             if (on != FILM_NONE) {
                 add_work(flow, on);
                 on = FILM_NONE;
@@ -495,24 +419,26 @@ static void
 walk_region(flow_walk *flow, size_t number)
 {
     film_draft *draft = flow->draft;
-    size_t states = draft->reach_count;
-
     flow->serial++;
-    flow->unwinds = FILM_NONE;
+    flow->nodes = (uint32_t)draft->node_count - 1;
+    flow->states = draft->reach_count;
+    flow->unwinds = FILM_NO_INDEX;
     flow->stop_count = 0;
     flow->work_count = 0;
     flow->doubtful = false;
     flow->any_ended = false;
     flow->start = draft->regions[number].index;
-    walk_states(flow, states);
-    flow->steps += draft->reach_count - states;
+    walk_states(flow);
+    flow->steps += draft->reach_count - flow->states;
     flow->failed = flow->failed || flow->steps > flow->step_limit;
     if (flow->doubtful || flow->failed) {
-        draft->reach_count = states;
+        draft->reach_count = flow->states;
+        draft->node_count = flow->nodes + 1;
         return;
     }
     /* Points made on the way may have moved the regions. */
-    draft->regions[number].states = (uint32_t)states;
+    draft->regions[number].states = (uint32_t)flow->states;
+    draft->regions[number].nodes = flow->nodes;
     finish_region(flow, &draft->regions[number]);
 }
 
@@ -563,7 +489,7 @@ add_first_regions(film_draft *draft)
     for (uint32_t index = 0; index < draft->bytecode.count; index++) {
         const film_instruction *here = &draft->bytecode.instructions[index];
 
-        draft->region_of[index] = FILM_NONE;
+        draft->region_of[index] = FILM_NO_INDEX;
         if ((here->marked || here->is_handler || here->form == FILM_FORM_RESUME ||
              (!FILM_HAS_MONITORING && here->is_sent_to) || draft->points[index]) &&
             !add_region(draft, index)) {
@@ -578,8 +504,8 @@ film_draft_find_regions(film_draft *draft)
 {
     size_t count = draft->bytecode.count;
     flow_walk flow = {.draft = draft, .step_limit = STEPS_BASE + STEPS_EACH * count};
-    film_node *nodes =
-        film_grow(draft->nodes, &draft->node_capacity, 1, sizeof(film_node));
+    film_node *nodes = film_draft_grow(draft, draft->nodes, &draft->node_capacity, 1,
+                                       sizeof(film_node));
 
     if (nodes == NULL) {
         return false;

@@ -44,7 +44,9 @@ film_bytecode_read_lines(film_bytecode *bytecode)
     const uint8_t *at = (const uint8_t *)PyBytes_AS_STRING(table);
     const uint8_t *end = at + PyBytes_GET_SIZE(table);
     int64_t line = bytecode->code->co_firstlineno;
-    uint32_t unit = 0, index = 0;
+    film_instruction *here = bytecode->instructions;
+    const film_instruction *last = here + bytecode->count;
+    uint32_t unit = 0;
 
     while (at < end && unit < bytecode->unit_count) {
         uint8_t first = *at++;
@@ -62,11 +64,9 @@ film_bytecode_read_lines(film_bytecode *bytecode)
             return false;
         }
         unit += units;
-        for (; index < bytecode->count && bytecode->instructions[index].place < unit;
-             index++) {
+        for (; here < last && here->place < unit; here++) {
             /* Below 0 CPython has no line either. */
-            bytecode->instructions[index].line =
-                kind == 15 || line < 0 ? -1 : (int32_t)line;
+            here->line = kind == 15 || line < 0 ? -1 : (int32_t)line;
         }
         while (at < end && (*at & 0x80u) == 0) {
             at++;

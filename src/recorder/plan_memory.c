@@ -244,9 +244,6 @@ film_draft_keep_touches(film_draft *draft)
 
 /* --- drafts ----------------------------------------------------------------------- */
 
-/* Drafts of longer code are freed at once: they take some 200 bytes a code unit. */
-#define SPARE_UNITS 2048u
-
 /* The draft that waits for the next plan. A plan may be made while one is made, by a
  * finaliser that the collector runs: that one has a draft of its own. */
 static _Atomic(film_draft *) spare;
@@ -267,33 +264,11 @@ free_set(film_set *set)
 }
 
 static void
-free_tables(film_draft *draft)
-{
-    film_free(draft->made);
-    film_free(draft->points);
-    film_free(draft->fresh);
-    film_free(draft->region_of);
-    film_free(draft->passed);
-    draft->instruction_capacity = 0;
-}
-
-static void
 free_draft(film_draft *draft)
 {
     if (draft == NULL) {
         return;
     }
-    free_tables(draft);
-    film_free(draft->writes);
-    film_free(draft->regions);
-    film_free(draft->nodes);
-    film_free(draft->reaches);
-    film_free(draft->stops);
-    film_free(draft->work);
-    film_free(draft->touched);
-    film_free(draft->quiet);
-    film_free(draft->name_traits);
-    film_free(draft->name_kept);
     film_free(draft->kept);
     free_set(&draft->named);
     free_set(&draft->lookups);
@@ -302,51 +277,72 @@ free_draft(film_draft *draft)
     film_free(draft);
 }
 
-/* Room for what is kept by name, zeroed. */
+/* Tables that grow, with room for what most code needs: the old ones stay behind where
+ * they move. */
 static bool
-make_room_for_names(film_draft *draft)
+make_lists(film_draft *draft)
 {
-    size_t count = (size_t)PyTuple_GET_SIZE(draft->bytecode.code->co_names);
+    size_t count = draft->bytecode.count, few = count / 2 + 8;
 
-    if (count > draft->name_capacity) {
-        film_free(draft->name_traits);
-        film_free(draft->name_kept);
-        draft->name_traits = film_realloc(NULL, count);
-        draft->name_kept = film_realloc(NULL, count * sizeof(uint32_t));
-        draft->name_capacity =
-            draft->name_traits != NULL && draft->name_kept != NULL ? count : 0;
-    }
-    if (count > draft->name_capacity) {
+    draft->writes = film_draft_grow(draft, NULL, &draft->write_capacity, few,
+                                    sizeof(film_draft_write));
+    draft->regions = film_draft_grow(draft, NULL, &draft->region_capacity, few,
+                                     sizeof(film_flow_region));
+    draft->nodes =
+        film_draft_grow(draft, NULL, &draft->node_capacity, few, sizeof(film_node));
+    draft->reaches = film_draft_grow(draft, NULL, &draft->reach_capacity, count + few,
+                                     sizeof(film_reach));
+    return draft->writes != NULL && draft->regions != NULL && draft->nodes != NULL &&
+           draft->reaches != NULL;
+}
+
+/* The draft's tables by instruction and by name. */
+static bool
+make_tables(film_draft *draft)
+{
+    film_scratch *scratch = &draft->bytecode.scratch;
+    size_t count = draft->bytecode.count;
+    size_t names = (size_t)PyTuple_GET_SIZE(draft->bytecode.code->co_names);
+
+    draft->made = film_scratch_take(scratch, count, sizeof(film_made));
+    draft->points = film_scratch_take(scratch, count, sizeof(bool));
+    draft->fresh = film_scratch_take(scratch, count, sizeof(bool));
+    draft->region_of = film_scratch_take(scratch, count, sizeof(uint16_t));
+    draft->passed = film_scratch_take(scratch, count, sizeof(film_passed));
+    draft->name_traits = film_scratch_take(scratch, names, 1);
+    draft->name_kept = film_scratch_take(scratch, names, sizeof(uint32_t));
+    if (draft->made == NULL || draft->points == NULL || draft->fresh == NULL ||
+        draft->region_of == NULL || draft->passed == NULL ||
+        draft->name_traits == NULL || draft->name_kept == NULL) {
         return false;
     }
-    if (count != 0) {
-        memset(draft->name_traits, 0, count);
-        memset(draft->name_kept, 0, count * sizeof(uint32_t));
-    }
+    memset(draft->name_traits, 0, names);
+    memset(draft->name_kept, 0, names * sizeof(uint32_t));
     return true;
 }
 
-/* Room for what is kept by instruction. */
-static bool
-make_room(film_draft *draft)
+/* Without the tables of the plan before, whose memory is used again. */
+static void
+empty_draft(film_draft *draft)
 {
-    size_t count = draft->bytecode.count;
-
-    if (count <= draft->instruction_capacity) {
-        return true;
-    }
-    free_tables(draft);
-    draft->made = film_realloc(NULL, count * sizeof(film_made));
-    draft->points = film_realloc(NULL, count * sizeof(bool));
-    draft->fresh = film_realloc(NULL, count * sizeof(bool));
-    draft->region_of = film_realloc(NULL, count * sizeof(uint32_t));
-    draft->passed = film_realloc(NULL, count * sizeof(film_passed));
-    if (draft->made == NULL || draft->points == NULL || draft->fresh == NULL ||
-        draft->region_of == NULL || draft->passed == NULL) {
-        return false;
-    }
-    draft->instruction_capacity = count;
-    return true;
+    draft->writes = NULL;
+    draft->regions = NULL;
+    draft->nodes = NULL;
+    draft->reaches = draft->stops = NULL;
+    draft->work = NULL;
+    draft->touched = NULL;
+    draft->quiet = NULL;
+    draft->write_count = draft->write_capacity = 0;
+    draft->region_count = draft->region_capacity = 0;
+    draft->node_count = draft->node_capacity = 0;
+    draft->reach_count = draft->reach_capacity = 0;
+    draft->stop_capacity = draft->work_capacity = 0;
+    draft->touched_count = draft->touched_capacity = 0;
+    draft->quiet_count = draft->quiet_capacity = 0;
+    draft->kept_bytes = 0;
+    empty_set(&draft->named);
+    empty_set(&draft->lookups);
+    empty_set(&draft->touches);
 }
 
 film_draft *
@@ -359,14 +355,9 @@ film_draft_take(PyCodeObject *code, const film_plan_wishes *wishes)
         return NULL;
     }
     draft->wishes = wishes;
-    draft->write_count = draft->region_count = draft->node_count = 0;
-    draft->reach_count = draft->touched_count = draft->quiet_count = 0;
-    draft->kept_bytes = 0;
-    empty_set(&draft->named);
-    empty_set(&draft->lookups);
-    empty_set(&draft->touches);
-    if (!film_bytecode_read(&draft->bytecode, code) || !make_room(draft) ||
-        !make_room_for_names(draft)) {
+    empty_draft(draft);
+    if (!film_bytecode_read(&draft->bytecode, code) || !make_tables(draft) ||
+        !make_lists(draft)) {
         film_draft_give_back(draft);
         return NULL;
     }
@@ -376,7 +367,7 @@ film_draft_take(PyCodeObject *code, const film_plan_wishes *wishes)
 void
 film_draft_give_back(film_draft *draft)
 {
-    if (draft->bytecode.unit_count <= SPARE_UNITS) {
+    if (film_draft_is_spare(draft)) {
         draft = atomic_exchange(&spare, draft);
     }
     free_draft(draft);

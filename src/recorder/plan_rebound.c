@@ -76,7 +76,7 @@ taken_by(const film_draft *draft, uint32_t store)
     case FILM_WRITE_ATTRIBUTE:
         return 2;
     default:
-        return made->count;
+        return (int32_t)made->count;
     }
 }
 

@@ -11,15 +11,26 @@ static void
 sort_reaches(film_reach *reaches, uint32_t count)
 {
     for (uint32_t index = 1; index < count; index++) {
-        film_reach moved = reaches[index];
+        film_reach moved;
         uint32_t to = index;
 
+        if (reaches[index - 1].index <= reaches[index].index) {
+            continue;
+        }
+        moved = reaches[index];
         while (to > 0 && reaches[to - 1].index > moved.index) {
             reaches[to] = reaches[to - 1];
             to--;
         }
         reaches[to] = moved;
     }
+}
+
+/* The list of writes with that number in a film_reach of the region. */
+static uint32_t
+node_of(const film_flow_region *flow, uint16_t number)
+{
+    return number == 0 ? 0 : flow->nodes + number;
 }
 
 /* True when the variable an attribute's value comes from is written later on. */
@@ -121,20 +132,27 @@ lay_out_list(film_draft *draft, uint32_t node)
 }
 
 /* Lays out the lists of a region, the longest only: each walk makes nodes of its own,
- * so no other region has them. */
+ * so no other region has them. Every list was made at one of the states. */
 static bool
-lay_out_lists(film_draft *draft, const film_reach *reaches, uint32_t count)
+lay_out_lists(film_draft *draft, const film_flow_region *flow)
 {
-    for (uint32_t at = 0; at < count; at++) {
-        uint32_t node = draft->nodes[reaches[at].after].before;
+    const film_reach *states = &draft->reaches[flow->states];
 
+    for (uint32_t at = 0; at < flow->state_count; at++) {
+        uint32_t node;
+
+        if (states[at].after == states[at].node) {
+            continue;
+        }
+        node = draft->nodes[node_of(flow, states[at].after)].before;
         while (node != 0 && !draft->nodes[node].continued) {
             draft->nodes[node].continued = true;
             node = draft->nodes[node].before;
         }
     }
-    for (uint32_t at = 0; at < count; at++) {
-        if (reaches[at].after != 0 && !lay_out_list(draft, reaches[at].after)) {
+    for (uint32_t at = 0; at < flow->state_count; at++) {
+        if (states[at].after != states[at].node &&
+            !lay_out_list(draft, node_of(flow, states[at].after))) {
             return false;
         }
     }
@@ -174,9 +192,10 @@ has_events(const film_draft *draft, const film_flow_region *flow, uint32_t index
 
 /* The exit at one of the region's states. */
 static void
-make_inner(film_draft *draft, const film_reach *state, uint32_t at)
+make_inner(film_draft *draft, const film_flow_region *flow, const film_reach *state,
+           uint32_t at)
 {
-    uint8_t count = (uint8_t)draft->nodes[state->node].length;
+    uint8_t count = (uint8_t)draft->nodes[node_of(flow, state->node)].length;
     uint8_t own = is_written_first(draft, &draft->made[state->index]) ? 1 : 0;
 
     *(film_inner *)film_draft_kept(draft, at) = (film_inner){
@@ -185,7 +204,7 @@ make_inner(film_draft *draft, const film_reach *state, uint32_t at)
         .count_entered = (uint8_t)(count + own),
     };
     film_draft_link(draft, at + (uint32_t)offsetof(film_inner, writes),
-                    draft->nodes[state->after].laid_out);
+                    draft->nodes[node_of(flow, state->after)].laid_out);
 }
 
 /* Exits for the places an event can come from, at `at`: the returns and yields, `returns`
@@ -202,45 +221,56 @@ make_inners(film_draft *draft, const film_flow_region *flow, uint32_t at,
         bool first = all[reach->index].form == FILM_FORM_RETURN;
 
         if (has_events(draft, flow, reach->index)) {
-            make_inner(draft, reach, first ? at : others);
+            make_inner(draft, flow, reach, first ? at : others);
             *(first ? &at : &others) += (uint32_t)sizeof(film_inner);
         }
     }
 }
 
-/* The place of a stop, and its rank: forward from the region first, the nearest. */
+/* The place of a stop. */
 static uint32_t
 stop_place(const film_draft *draft, const film_reach *stop)
 {
-    return stop->index == FILM_NONE ? FILM_PLAN_UNWINDS
-                                    : draft->bytecode.instructions[stop->index].place;
+    return stop->index == FILM_NO_INDEX
+               ? FILM_PLAN_UNWINDS
+               : draft->bytecode.instructions[stop->index].place;
 }
 
+static void
+make_stop(film_draft *draft, const film_flow_region *flow, const film_reach *stop,
+          uint32_t at)
+{
+    const film_node *node = &draft->nodes[node_of(flow, stop->node)];
+
+    *(film_exit *)film_draft_kept(draft, at) = (film_exit){
+        .place = (uint16_t)stop_place(draft, stop),
+        .count = (uint8_t)node->length,
+    };
+    film_draft_link(draft, at + (uint32_t)offsetof(film_exit, writes), node->laid_out);
+}
+
+/* In order of their places, as they are sorted, but those behind the region's start
+ * first: they are likelier. */
 static void
 make_stops(film_draft *draft, const film_flow_region *flow, film_region *region,
            uint32_t at)
 {
-    const film_reach *stops = &draft->reaches[flow->stops];
+    const film_reach *stops = &draft->reaches[flow->states + flow->state_count];
+    uint32_t back = 0; /* how many lie before them */
 
-    /* In order of their places: those behind the region's start, the others, and last
-     * an unwinding. */
-    for (int forward = 1; forward >= 0; forward--) {
-        for (uint32_t stop = 0; stop < flow->stop_count; stop++) {
-            uint32_t place = stop_place(draft, &stops[stop]);
+    while (back < flow->stop_count &&
+           stop_place(draft, &stops[back]) <= region->place) {
+        back++;
+    }
+    for (uint32_t number = 0; number < flow->stop_count; number++) {
+        uint32_t turned = number + back;
+        const film_reach *stop =
+            &stops[turned < flow->stop_count ? turned : turned - flow->stop_count];
 
-            if ((place > region->place) != (forward == 1)) {
-                continue;
-            }
-            *(film_exit *)film_draft_kept(draft, at) = (film_exit){
-                .place = (uint16_t)place,
-                .count = (uint8_t)draft->nodes[stops[stop].node].length,
-            };
-            film_draft_link(draft, at + (uint32_t)offsetof(film_exit, writes),
-                            draft->nodes[stops[stop].after].laid_out);
-            region->points_ahead |=
-                place != FILM_PLAN_UNWINDS && draft->points[stops[stop].index];
-            at += (uint32_t)sizeof(film_exit);
-        }
+        make_stop(draft, flow, stop, at);
+        region->points_ahead |=
+            stop->index != FILM_NO_INDEX && draft->points[stop->index];
+        at += (uint32_t)sizeof(film_exit);
     }
 }
 
@@ -332,7 +362,6 @@ film_draft_make_region(film_draft *draft, const film_flow_region *flow, uint32_t
 {
     const film_bytecode *bytecode = &draft->bytecode;
     const film_made *made = &draft->made[flow->index];
-    film_reach *states = &draft->reaches[flow->states];
     film_region region = {.place = bytecode->instructions[flow->index].place,
                           .point = draft->points[flow->index]};
     uint32_t exits, changes, before = 0;
@@ -343,8 +372,8 @@ film_draft_make_region(film_draft *draft, const film_flow_region *flow, uint32_t
     }
     region.sent =
         !FILM_HAS_MONITORING && bytecode->instructions[flow->index].is_sent_to;
-    sort_reaches(states, flow->state_count);
-    sort_reaches(&draft->reaches[flow->stops], flow->stop_count);
+    sort_reaches(&draft->reaches[flow->states], flow->state_count);
+    sort_reaches(&draft->reaches[flow->states + flow->state_count], flow->stop_count);
     sums = sum_states(draft, flow, &region);
     if (made->before != FILM_NONE) {
         before = keep_before(draft, made->before);
@@ -353,7 +382,7 @@ film_draft_make_region(film_draft *draft, const film_flow_region *flow, uint32_t
         }
     }
     /* A stop's list is that behind one of the states. */
-    if ((sums.writes && !lay_out_lists(draft, states, flow->state_count)) ||
+    if ((sums.writes && !lay_out_lists(draft, flow)) ||
         (exits = keep_exits(draft, flow, &region, sums.returns)) == 0 ||
         !film_draft_find_touches(draft, flow, sums.traits, &region) ||
         (changes = keep_changes(draft, &region)) == 0) {

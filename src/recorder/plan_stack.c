@@ -13,8 +13,6 @@
 
 #include <assert.h>
 
-#include "base/alloc.h"
-
 /* How many items are compared where two ways meet. */
 #define MEETING_ITEMS 64u
 
@@ -38,8 +36,9 @@ static void
 add_work(stack_walk *walk, pending at)
 {
     film_bytecode *bytecode = walk->bytecode;
-    pending *grown = film_grow(bytecode->work, &bytecode->work_capacity,
-                               walk->work_count + 1, sizeof(pending));
+    pending *grown =
+        film_scratch_grow(&bytecode->scratch, bytecode->work, &bytecode->work_capacity,
+                          walk->work_count + 1, sizeof(pending));
 
     if (grown == NULL) {
         walk->failed = true;
@@ -63,8 +62,9 @@ static uint32_t
 push_item(stack_walk *walk, uint32_t next, int32_t position, uint32_t origin)
 {
     film_bytecode *bytecode = walk->bytecode;
-    film_stack_item *grown = film_grow(bytecode->items, &bytecode->item_capacity,
-                                       bytecode->item_count + 1, sizeof(*grown));
+    film_stack_item *grown =
+        film_scratch_grow(&bytecode->scratch, bytecode->items, &bytecode->item_capacity,
+                          bytecode->item_count + 1, sizeof(*grown));
 
     if (grown == NULL) {
         walk->failed = true;
@@ -274,11 +274,11 @@ ask_effect(stack_walk *walk, const film_instruction *here, uint32_t way)
 {
     known_effect *known = &walk->effects[here->opcode];
     uint32_t arg = raw_arg(here);
-    uint32_t asked = arg << 2 | (here->jump == FILM_NONE ? 1u : 2u + way);
+    uint32_t asked = arg << 2 | (here->jump == FILM_NO_INDEX ? 1u : 2u + way);
 
     if (known->asked != asked) {
         int effect = PyCompile_OpcodeStackEffectWithJump(
-            here->opcode, (int)arg, here->jump == FILM_NONE ? -1 : (int)way);
+            here->opcode, (int)arg, here->jump == FILM_NO_INDEX ? -1 : (int)way);
 
         *known = (known_effect){asked, effect == PY_INVALID_STACK_EFFECT ? 0 : effect};
     }
@@ -345,7 +345,7 @@ visit(stack_walk *walk, pending *at)
     at->index = FILM_NONE;
     here->depth = (int16_t)from.depth;
     here->items = from.items;
-    if (here->handler != FILM_NONE &&
+    if (here->handler != FILM_NO_INDEX &&
         (again || !bytecode->instructions[here->handler].is_queued)) {
         pending handler = {here->handler, here->handler_stack + here->handler_pushes,
                            cut(bytecode, from.items, here->handler_stack)};
@@ -358,21 +358,41 @@ visit(stack_walk *walk, pending *at)
     if ((here->traits & FILM_OP_ENDS) == 0 && from.index + 1 < bytecode->count) {
         reach(walk, from, from.index + 1, 0, at);
     }
-    if (here->jump != FILM_NONE) {
+    if (here->jump != FILM_NO_INDEX) {
         reach(walk, from, here->jump, 1, at);
     }
     return at->index != FILM_NONE;
+}
+
+/* Passes over instructions to which nothing but the next leads on, and which leave what
+ * is known of the stack as it is. */
+static void
+pass_plain(film_bytecode *bytecode, pending *at)
+{
+    film_instruction *here = &bytecode->instructions[at->index];
+    const film_instruction *end = &bytecode->instructions[bytecode->count - 1];
+
+    while (here < end && here->depth < 0 && here->handler == FILM_NO_INDEX &&
+           (here->form == FILM_FORM_EXTENDED || here->form == FILM_FORM_LOAD_CONST)) {
+        here->depth = (int16_t)at->depth;
+        here->items = at->items;
+        at->depth += here->form == FILM_FORM_LOAD_CONST;
+        at->index++;
+        here++;
+    }
 }
 
 /* Visits an instruction, unless nothing new is known there, and those behind it. */
 static void
 follow(stack_walk *walk, pending at)
 {
-    const film_bytecode *bytecode = walk->bytecode;
+    film_bytecode *bytecode = walk->bytecode;
 
     do {
-        const film_instruction *to = &bytecode->instructions[at.index];
+        const film_instruction *to;
 
+        pass_plain(bytecode, &at);
+        to = &bytecode->instructions[at.index];
         if (to->depth >= 0) {
             at.depth = to->depth;
             at.items = meet(walk, to->items, at.items);

@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/plan_draft.h"
 
-#include "base/alloc.h"
-
 /* See film_plan.opening. */
 static uint16_t
 find_opening(const film_bytecode *bytecode, const film_plan_wishes *wishes,
@@ -65,8 +63,8 @@ find_return(const film_bytecode *bytecode, uint32_t index)
 static bool
 add_quiet(film_draft *draft, uint16_t place, uint16_t line)
 {
-    film_quiet *grown = film_grow(draft->quiet, &draft->quiet_capacity,
-                                  draft->quiet_count + 1, sizeof(*grown));
+    film_quiet *grown = film_draft_grow(draft, draft->quiet, &draft->quiet_capacity,
+                                        draft->quiet_count + 1, sizeof(*grown));
 
     if (grown == NULL) {
         return false;

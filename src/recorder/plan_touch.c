@@ -11,7 +11,6 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
 #include "recorder/plan_harmless.h"
 #include "recorder/variables.h"
 
@@ -160,8 +159,8 @@ keep_touched(film_draft *draft, const film_touched *touched)
         draft->touched[known].method &= touched->method;
         return true;
     }
-    grown = film_grow(draft->touched, &draft->touched_capacity,
-                      draft->touched_count + 1, sizeof(*touched));
+    grown = film_draft_grow(draft, draft->touched, &draft->touched_capacity,
+                            draft->touched_count + 1, sizeof(*touched));
     if (grown == NULL) {
         return false;
     }
@@ -184,11 +183,12 @@ film_draft_callee(const film_draft *draft, uint32_t index)
 {
     const film_bytecode *bytecode = &draft->bytecode;
     const film_instruction *call = &bytecode->instructions[index];
-    int32_t position = call->depth - call->above_callee - 2;
+    int32_t position;
 
     if (call->form != FILM_FORM_CALL || call->above_callee < 0) {
         return NULL;
     }
+    position = call->depth - call->above_callee - 2;
     /* With a NULL below it the function is one higher. */
     for (int32_t above = 0; above < 2; above++) {
         uint32_t origin = film_bytecode_origin(bytecode, call->items, position + above);
@@ -288,12 +288,12 @@ receiver_of(const film_draft *draft, uint32_t index, const film_instruction *cal
 uint16_t
 film_draft_callee_slot(const film_draft *draft, const film_instruction *call)
 {
-    int32_t position = call->depth - call->above_callee - 2;
+    int32_t position = call->depth - 2;
 
-    if (call->form == FILM_FORM_SEND) {
-        position = call->depth - 2;
+    if (call->form == FILM_FORM_CALL && call->above_callee >= 0) {
+        position -= call->above_callee;
     }
-    else if (call->form != FILM_FORM_CALL || call->above_callee < 0) {
+    else if (call->form != FILM_FORM_SEND) {
         return FILM_PLAN_NO_PLACE;
     }
     if (position < 0) {
@@ -413,7 +413,7 @@ find_changes(film_draft *draft, const film_flow_region *flow, film_region *regio
             return false;
         }
         /* Back to a SEND leads only what goes on after a yield, which is an event. */
-        if ((here->traits & FILM_OP_BACKWARD) != 0 && here->jump != FILM_NONE &&
+        if ((here->traits & FILM_OP_BACKWARD) != 0 && here->jump != FILM_NO_INDEX &&
             draft->bytecode.instructions[here->jump].form != FILM_FORM_SEND) {
             region->forward = false;
             loops = loops || reaches(draft, flow, here->jump);

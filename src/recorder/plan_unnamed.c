@@ -81,7 +81,7 @@ changes_unnamed(const film_draft *draft, uint32_t index, uint32_t point,
         write->unnamed = true;
         return gives_unnamed(draft, &all[index], &all[point]);
     }
-    write->effect = (uint8_t)film_draft_method_effect(draft, callee->arg);
+    write->effect = film_draft_method_effect(draft, callee->arg) & 3u;
     return callee->form == FILM_FORM_LOAD_METHOD && (traits & FILM_NAME_WRITES) != 0 &&
            !film_draft_finds(draft, callee->owner);
 }

@@ -14,7 +14,6 @@
 
 #include <opcode.h>
 
-#include "base/alloc.h"
 #include "recorder/plan_harmless.h"
 #include "recorder/variables.h"
 
@@ -40,8 +39,9 @@ is_hidden_slot(const film_draft *draft, uint32_t slot)
 static uint32_t
 add_write(film_draft *draft, film_draft_write write)
 {
-    film_draft_write *grown = film_grow(draft->writes, &draft->write_capacity,
-                                        draft->write_count + 1, sizeof(write));
+    film_draft_write *grown =
+        film_draft_grow(draft, draft->writes, &draft->write_capacity,
+                        draft->write_count + 1, sizeof(write));
 
     if (grown == NULL) {
         return FILM_NONE;
@@ -179,9 +179,10 @@ add_made(film_draft *draft, uint32_t index, film_draft_write write)
     film_made *made = &draft->made[index];
     uint32_t added = add_write(draft, write);
 
-    if (made->count++ == 0) {
-        made->first = added;
+    if (made->count == 0) {
+        made->first = added & 0x3fffffffu;
     }
+    made->count = (made->count + 1u) & 3u;
     return added != FILM_NONE;
 }
 

@@ -74,7 +74,8 @@ film_snapshot_compared(film_object *object, PyObject *value, uint32_t levels,
     object->unsure = false;
     object->compared = true;
     object->dict = PyDict_Check(value);
-    object->version = object->dict ? film_is_ordered(value) ? 0 : film_dict_version(value)
+    object->version = object->dict
+                          ? film_is_ordered(value) ? 0 : film_dict_version(value)
                       : PyType_Check(value) ? ((PyTypeObject *)value)->tp_version_tag
                                             : 0;
     object->worded = object->sure && film_fingerprint_words(value, object->words);
@@ -131,12 +132,12 @@ place_items(film_context *context, PyObject *value, film_content content,
 static uint32_t
 record_flags(const film_unfinished *made)
 {
-    const PyObject *value = made->object;
+    const PyTypeObject *type = Py_TYPE(made->object);
 
     return FILM_VALUE_OBJECT | (made->cut ? FILM_VALUE_CUT : 0) |
            (made->noted ? FILM_VALUE_NOTED : 0) |
-           (Py_TYPE(value)->tp_dictoffset == 0 ? FILM_VALUE_SLOTS : 0) |
-           (Py_TYPE(value)->tp_call != NULL ? FILM_VALUE_CALLABLE : 0);
+           (type->tp_dictoffset == 0 ? FILM_VALUE_SLOTS : 0) |
+           (type->tp_call != NULL ? FILM_VALUE_CALLABLE : 0);
 }
 
 /* Takes the record off the buffer: written, unless it equals the last one. */
@@ -193,7 +194,7 @@ keep_record(const film_object *object)
 
 /* Puts a list that only grew beyond what its record shows; false: that is not kept. */
 static bool
-put_again(const film_object *object, film_unfinished *making, int64_t length)
+put_again(const film_object *object, int64_t length)
 {
     uint32_t at = object->serial % KEPT_LISTS;
     uint8_t token[FILM_TOKEN_MAX], *end;
@@ -205,7 +206,6 @@ put_again(const film_object *object, film_unfinished *making, int64_t length)
     film_buffer_put_byte(&film_the_snapshot.body, FILM_OBJECT_AGAIN);
     film_buffer_put_varint(&film_the_snapshot.body, (uint64_t)length + 1);
     film_buffer_put_varint(&film_the_snapshot.body, 1);
-    making->noted = film_family_note(making);
     film_buffer_append(&film_the_snapshot.body, token, (size_t)(end - token));
     return true;
 }
@@ -235,7 +235,7 @@ film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
     }
     placed = object->placed;
     film_buffer_put_varint(&film_the_snapshot.body, object->serial);
-    if (fingerprint->grown && put_again(object, &making, fingerprint->length)) {
+    if (fingerprint->grown && put_again(object, fingerprint->length)) {
         making.cut = again = true;
     }
     else {
@@ -319,10 +319,13 @@ tell_content(film_context *context, film_object *object, PyObject *value,
 /* The token of an object that has no serial: of a record that any equal one may have
  * written. NULL: it is not read that way, and has a serial. */
 static uint8_t *
-said_token(film_context *context, PyObject *value, uint32_t levels, uint8_t *to)
+said_token(film_context *context, PyObject *value, uint32_t levels, bool hidden,
+           uint8_t *to)
 {
-    film_unfinished making = {
-        .context = context, .object = value, .levels = levels == 0 ? 0 : levels - 1};
+    film_unfinished making = {.context = context,
+                              .object = value,
+                              .levels = levels == 0 ? 0 : levels - 1,
+                              .hidden = hidden};
     const film_type *type = film_type_of(Py_TYPE(value));
     uint32_t type_name = type->name_id;
     film_content content = (film_content)type->content;
@@ -373,6 +376,20 @@ film_snapshot_is_missing(const film_object *object)
 }
 
 uint8_t *
+film_snapshot_hidden(film_context *context, PyObject *value, const film_holder *holder,
+                     uint32_t levels, uint8_t *to)
+{
+    uint8_t *end = film_type_of(Py_TYPE(value))->said
+                       ? said_token(context, value, levels, true, to)
+                       : NULL;
+
+    if (end != NULL && holder->kind != FILM_HOLDER_ITEM) {
+        film_capture_vacate(holder);
+    }
+    return end != NULL ? end : film_snapshot_token(context, value, holder, levels, to);
+}
+
+uint8_t *
 film_snapshot_token(film_context *context, PyObject *value, const film_holder *holder,
                     uint32_t levels, uint8_t *to)
 {
@@ -382,7 +399,7 @@ film_snapshot_token(film_context *context, PyObject *value, const film_holder *h
     bool known, tells_content = film_content_is_value(content);
 
     if (type->said) {
-        uint8_t *end = said_token(context, value, levels, to);
+        uint8_t *end = said_token(context, value, levels, false, to);
 
         if (end != NULL) {
             if (holder->kind != FILM_HOLDER_ITEM) {

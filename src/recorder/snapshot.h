@@ -25,6 +25,12 @@ uint8_t *
 film_snapshot_token(film_context *context, PyObject *value, const film_holder *holder,
                     uint32_t levels, uint8_t *to);
 
+/* The same where it has a secret's name: of what is nothing but its content (a match, a
+ * pattern, a slice) texts are not told. */
+uint8_t *
+film_snapshot_hidden(film_context *context, PyObject *value, const film_holder *holder,
+                     uint32_t levels, uint8_t *to);
+
 /* Writes the record of `value`, whose fingerprint is now this one (`levels` deep),
  * unless it equals the last one. Returns the object, for it may have moved; its
  * `record` is 0 when it could not be kept. */

@@ -79,6 +79,13 @@ put_secret(film_unfinished *making, PyObject *value, PyObject *name,
         put_token(&token, &token + 1);
         return;
     }
+    if (value != NULL && film_type_of(Py_TYPE(value))->said) {
+        uint8_t hidden[FILM_TOKEN_MAX];
+
+        put_token(hidden, film_snapshot_hidden(making->context, value, holder,
+                                               making->levels, hidden));
+        return;
+    }
     put_held(making, value, holder);
 }
 
@@ -93,6 +100,14 @@ film_snapshot_put_held(film_unfinished *making, PyObject *value)
     else {
         put_held(making, value, &holder);
     }
+}
+
+void
+film_snapshot_put_secret(film_unfinished *making, PyObject *value, PyObject *name)
+{
+    film_holder holder = {.kind = FILM_HOLDER_NONE};
+
+    put_secret(making, value, name, &holder);
 }
 
 static film_holder
@@ -147,14 +162,13 @@ bounded(film_unfinished *making, int64_t length)
     return (uint32_t)(making->cut ? most : length);
 }
 
-/* What precedes the items: form, length, count, note. */
+/* What precedes the items. */
 static void
-put_head(film_unfinished *making, film_object_form form, int64_t length, uint32_t count)
+put_head(film_object_form form, int64_t length, uint32_t count)
 {
     film_buffer_put_byte(&film_the_snapshot.body, (uint8_t)form);
     film_buffer_put_varint(&film_the_snapshot.body, (uint64_t)(length + 1));
     film_buffer_put_varint(&film_the_snapshot.body, count);
-    making->noted = film_family_note(making);
 }
 
 static void
@@ -162,7 +176,7 @@ put_array(film_unfinished *making, PyObject *const *items, Py_ssize_t length)
 {
     uint32_t count = bounded(making, length);
 
-    put_head(making, FILM_OBJECT_SEQUENCE, length, count);
+    put_head(FILM_OBJECT_SEQUENCE, length, count);
     for (uint32_t index = 0; index < count; index++) {
         put_item(making, items[index], index);
     }
@@ -172,9 +186,8 @@ put_array(film_unfinished *making, PyObject *const *items, Py_ssize_t length)
 static void
 put_tuple(film_unfinished *making, PyObject *tuple)
 {
-    PyObject *fields = film_type_of(Py_TYPE(tuple))->named
-                           ? film_record_fields(Py_TYPE(tuple))
-                           : NULL;
+    PyObject *fields =
+        film_type_of(Py_TYPE(tuple))->named ? film_record_fields(Py_TYPE(tuple)) : NULL;
     uint32_t count;
 
     if (fields == NULL) {
@@ -182,7 +195,7 @@ put_tuple(film_unfinished *making, PyObject *tuple)
         return;
     }
     count = bounded(making, Py_SIZE(tuple));
-    put_head(making, FILM_OBJECT_SEQUENCE, Py_SIZE(tuple), count);
+    put_head(FILM_OBJECT_SEQUENCE, Py_SIZE(tuple), count);
     for (uint32_t index = 0; index < count; index++) {
         PyObject *name =
             index < PyTuple_GET_SIZE(fields) ? PyTuple_GET_ITEM(fields, index) : NULL;
@@ -207,11 +220,11 @@ put_numbers(film_unfinished *making, PyObject *array)
     uint32_t count;
 
     if (!film_numbers_read(array, &bytes, &length)) {
-        put_head(making, FILM_OBJECT_OPAQUE, -1, 0);
+        put_head(FILM_OBJECT_OPAQUE, -1, 0);
         return;
     }
     count = bounded(making, Py_SIZE(array));
-    put_head(making, FILM_OBJECT_SEQUENCE, Py_SIZE(array), count);
+    put_head(FILM_OBJECT_SEQUENCE, Py_SIZE(array), count);
     film_numbers_put(array, count);
     film_the_looks_left -= count;
 }
@@ -222,7 +235,7 @@ put_set(film_unfinished *making, PyObject *set)
     int64_t length = film_content_length(set, FILM_CONTENT_SET);
     uint32_t count = bounded(making, length);
 
-    put_head(making, FILM_OBJECT_SEQUENCE, length, count);
+    put_head(FILM_OBJECT_SEQUENCE, length, count);
     for (Py_ssize_t index = 0; count > 0 && index < film_set_positions(set); index++) {
         PyObject *member = film_set_get(set, index);
 
@@ -239,7 +252,7 @@ put_deque(film_unfinished *making, PyObject *deque)
     film_deque_cursor cursor = film_deque_begin(deque);
     uint32_t count = bounded(making, Py_SIZE(deque));
 
-    put_head(making, FILM_OBJECT_SEQUENCE, Py_SIZE(deque), count);
+    put_head(FILM_OBJECT_SEQUENCE, Py_SIZE(deque), count);
     for (uint32_t index = 0; index < count; index++) {
         put_item(making, film_deque_next(&cursor), index);
     }
@@ -285,7 +298,7 @@ put_dict(film_unfinished *making, PyObject *dict)
     uint32_t count = bounded(making, length);
     film_pairs pairs = {0};
 
-    put_head(making, FILM_OBJECT_MAPPING, length, count);
+    put_head(FILM_OBJECT_MAPPING, length, count);
     if (film_type_of(Py_TYPE(dict))->ordered) {
         count -= put_ordered(making, dict, count);
     }
@@ -317,21 +330,21 @@ put_bytearray(film_unfinished *making, PyObject *object)
         count = 0;
     }
     making->cut = count < length;
-    put_head(making, FILM_OBJECT_BYTES, (int64_t)length, (uint32_t)count);
+    put_head(FILM_OBJECT_BYTES, (int64_t)length, (uint32_t)count);
     film_buffer_append(&film_the_snapshot.body, PyByteArray_AS_STRING(object), count);
 }
 
 static void
-put_array_shape(film_unfinished *making, PyObject *object, film_content content)
+put_array_shape(PyObject *object, film_content content)
 {
     film_array array;
 
     if (!(content == FILM_CONTENT_ARRAY ? film_array_read(object, &array)
                                         : film_tensor_read(object, &array))) {
-        put_head(making, FILM_OBJECT_OPAQUE, -1, 0);
+        put_head(FILM_OBJECT_OPAQUE, -1, 0);
         return;
     }
-    put_head(making, FILM_OBJECT_ARRAY, array.dimensions == 0 ? -1 : array.shape[0],
+    put_head(FILM_OBJECT_ARRAY, array.dimensions == 0 ? -1 : array.shape[0],
              (uint32_t)array.dimensions);
     for (int index = 0; index < array.dimensions; index++) {
         film_buffer_put_varint(&film_the_snapshot.body, (uint64_t)array.shape[index]);
@@ -396,7 +409,7 @@ put_instance(film_unfinished *making, PyObject *object)
         pairs.count = 0;
     }
     count = bounded(making, count_attributes(object, type, &pairs));
-    put_head(making, FILM_OBJECT_ATTRIBUTES, -1, count);
+    put_head(FILM_OBJECT_ATTRIBUTES, -1, count);
     /* Copied: what is within may push the type out of the cache. */
     if (slot_count > 0) {
         memcpy(slots, type->slots, slot_count * sizeof(*slots));
@@ -430,7 +443,7 @@ put_exception(film_unfinished *making, PyObject *object)
         args != NULL && PyTuple_CheckExact(args) ? PyTuple_GET_SIZE(args) : 0;
     uint32_t count = bounded(making, length);
 
-    put_head(making, FILM_OBJECT_EXCEPTION, -1, count);
+    put_head(FILM_OBJECT_EXCEPTION, -1, count);
     for (uint32_t index = 0; index < count; index++) {
         PyObject *value = PyTuple_GET_ITEM(args, index);
         uint8_t token[FILM_TOKEN_MAX];
@@ -500,8 +513,8 @@ qualified_name(PyObject *object, film_content content)
     }
 }
 
-void
-film_snapshot_put(film_unfinished *making, film_content content)
+static void
+put_content(film_unfinished *making, film_content content)
 {
     PyObject *object = making->object;
 
@@ -530,7 +543,7 @@ film_snapshot_put(film_unfinished *making, film_content content)
         break;
     case FILM_CONTENT_ARRAY:
     case FILM_CONTENT_TENSOR:
-        put_array_shape(making, object, content);
+        put_array_shape(object, content);
         break;
     case FILM_CONTENT_INSTANCE:
         put_instance(making, object);
@@ -543,12 +556,19 @@ film_snapshot_put(film_unfinished *making, film_content content)
     case FILM_CONTENT_BUILTIN:
     case FILM_CONTENT_CLASS:
     case FILM_CONTENT_MODULE:
-        put_head(making, FILM_OBJECT_NAMED, -1, 1);
+        put_head(FILM_OBJECT_NAMED, -1, 1);
         film_buffer_put_varint(&film_the_snapshot.body,
                                qualified_name(object, content));
         break;
     case FILM_CONTENT_OPAQUE:
-        put_head(making, FILM_OBJECT_OPAQUE, -1, 0);
+        put_head(FILM_OBJECT_OPAQUE, -1, 0);
         break;
     }
+}
+
+void
+film_snapshot_put(film_unfinished *making, film_content content)
+{
+    put_content(making, content);
+    making->noted = film_family_note(making);
 }

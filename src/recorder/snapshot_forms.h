@@ -33,7 +33,11 @@ typedef struct film_unfinished {
 void
 film_snapshot_put_held(film_unfinished *making, PyObject *value);
 
-/* Appends form, length, count, note and content. */
+/* The same of what it holds under the name of a secret. */
+void
+film_snapshot_put_secret(film_unfinished *making, PyObject *value, PyObject *name);
+
+/* Appends form, length, count, content and note. */
 void
 film_snapshot_put(film_unfinished *making, film_content content);
 

@@ -8,6 +8,10 @@
 #include "format/ranges.h"
 #include "format/summary.h"
 
+/* Ranges that hold the older objects of a chunk and nothing else, if there are no more: a
+ * reader that looks for an object told long ago unpacks no chunk in vain. */
+#define FILM_SERIALS_EXACT 4096u
+
 bool
 film_serials_begin(film_serials *serials)
 {
@@ -90,7 +94,7 @@ film_serials_put(film_serials *serials, film_buffer *out)
         return;
     }
     film_ranges_put(serials->older, serials->older_count, FILM_RANGES_MOST,
-                    FILM_RANGES_MOST, &body);
+                    FILM_SERIALS_EXACT, &body);
     /* The new objects, as one more set of one range. */
     film_buffer_put_varint(&body, serials->greatest_before + 1);
     film_buffer_put_varint(&body, serials->greatest - serials->greatest_before);

@@ -150,7 +150,6 @@ def record(number):
         }[type]()
     serial, form = source.varint(), source.byte()
     length, count = source.varint() - 1, source.varint()
-    note = noted(source) if flags & NOTED else None
     if form == 1 or form == 7:
         content = [token(source) for _ in range(count)]
     elif form == 2:
@@ -174,6 +173,7 @@ def record(number):
         again = token(source)
         assert again.serial == serial
         form, content = again.form, again.content
+    note = noted(source) if flags & NOTED else None
     assert source.at == len(body), "record too long"
     length = None if length < 0 else length
     return Ref(type, serial, form, length, content, bool(flags & CUT), note)

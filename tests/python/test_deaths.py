@@ -231,7 +231,7 @@ def test_destructors_are_put_back(runner):
 
 
 @pytest.mark.parametrize(
-    "make", ["[number]", "(number, [])", "{'number': number}", "range(number)"]
+    "make", ["[number]", "(number, [])", "{'number': number}", "iter(range(number))"]
 )
 def test_serials_of_builtins(runner, dump, make):
     """Kept by C code alone, or died and taken the address again: one serial an object."""

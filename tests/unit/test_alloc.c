@@ -64,6 +64,23 @@ TEST(begins_with_a_line)
     CHECK(film_alloc_array(SIZE_MAX / 2, 4) == NULL);
 }
 
+TEST(scratch_can_be_written_and_moved)
+{
+    const size_t sizes[] = {0, 1000, BIG, 600u << 10, 5u << 20};
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        unsigned char *block = film_alloc_scratch(sizes[i]);
+
+        CHECK(block != NULL);
+        CHECK_EQUAL((uintptr_t)block % 16, 0);
+        fill(block, sizes[i], 7);
+        block = film_realloc(block, sizes[i] / 2);
+        CHECK(block != NULL);
+        check(block, sizes[i] / 2, 7);
+        film_free(block);
+    }
+}
+
 /* Each thread has numbers of its own. */
 static uint64_t
 next_number(uint64_t *state, uint64_t below)
@@ -180,6 +197,9 @@ TEST(leaves_the_heap_alone)
     }
     film_free(block);
     film_free(film_alloc_lines(1u << 16, 208));
+    for (size_t bytes = 1 << 10; bytes < 32u << 20; bytes *= 2) {
+        film_free(film_alloc_scratch(bytes));
+    }
 #if !defined(__SANITIZE_ADDRESS__)
     CHECK(left_behind() < (2u << 20));
 #else
@@ -191,9 +211,13 @@ int
 main(int argc, char **argv)
 {
     static const film_test tests[] = {
-        TEST_ENTRY(comes_zeroed),         TEST_ENTRY(begins_with_a_line),
-        TEST_ENTRY(keeps_what_it_held),   TEST_ENTRY(belongs_to_its_thread),
-        TEST_ENTRY(more_than_are_listed), TEST_ENTRY(leaves_the_heap_alone),
+        TEST_ENTRY(comes_zeroed),
+        TEST_ENTRY(begins_with_a_line),
+        TEST_ENTRY(scratch_can_be_written_and_moved),
+        TEST_ENTRY(keeps_what_it_held),
+        TEST_ENTRY(belongs_to_its_thread),
+        TEST_ENTRY(more_than_are_listed),
+        TEST_ENTRY(leaves_the_heap_alone),
     };
 
     return run_tests(tests, sizeof(tests) / sizeof(tests[0]), argc, argv);

@@ -6,6 +6,7 @@
 #include "format/records.h"
 #include "format/token.h"
 #include "format/value_columns.h"
+#include "format/value_record.h"
 #include "writer/append.h"
 
 static uint8_t *
@@ -32,6 +33,21 @@ random_token(uint8_t *to, uint64_t id)
     }
 }
 
+static uint8_t *
+random_note(uint8_t *to, uint64_t id)
+{
+    uint32_t count = (uint32_t)(random_number() % 4);
+
+    to = film_varint_encode(to, (uint32_t)random_number());
+    to = film_varint_encode(to, (uint32_t)random_number());
+    *to++ = (uint8_t)random_number();
+    to = film_varint_encode(to, count);
+    for (uint32_t i = 0; i < count; i++) {
+        to = random_token(to, id);
+    }
+    return to;
+}
+
 /* A record as the writer puts it: kind, length, body. One in eight makes no sense. */
 static void
 random_record(film_buffer *out, uint64_t id)
@@ -40,10 +56,11 @@ random_record(film_buffer *out, uint64_t id)
     uint32_t form = (uint32_t)(random_number() % 9),
              count = (uint32_t)(random_number() % 20);
     uint32_t tokens = form == FILM_OBJECT_MAPPING ? 2 : 1;
+    uint32_t noted = form != 0 && random_number() % 2 == 0 ? FILM_VALUE_NOTED : 0;
 
     to = film_varint_encode(to, (uint32_t)random_number());
-    to = film_varint_encode(to,
-                            form == 0 ? random_number() % 4 : 4 + random_number() % 4);
+    to = film_varint_encode(to, form == 0 ? random_number() % 4
+                                          : noted + 4 + random_number() % 4);
     if (form != 0) {
         to = film_varint_encode(to, random_number());
         *to++ = (uint8_t)form;
@@ -57,6 +74,9 @@ random_record(film_buffer *out, uint64_t id)
         for (uint32_t k = 0; k < tokens; k++) {
             to = random_token(to, id);
         }
+    }
+    if (noted != 0) {
+        to = random_note(to, id);
     }
     if (random_number() % 8 == 0) { /* cut, or too long */
         *to++ = 0x7f;

@@ -31,7 +31,7 @@ TEST(rings_keep_the_values_of_their_events)
             items[i] = (uint8_t)(state >> 24);
         }
         if (turn < OBJECTS || ids[which] < film_writer_value_floor(writer)) {
-            ids[which] = put_list(writer, which, items, 3);
+            ids[which] = put_list(writer, which + 1, items, 3);
             rewritten++;
         }
         list = put_list(writer, 1000 + turn, items, sizeof(items));

@@ -105,7 +105,7 @@ item_token(const film_number_array *array, Py_ssize_t index, uint8_t *to)
         return film_token_put_float(to, float_at(at, size));
     case 'u':
     case 'w': {
-        char text[16]; /* as film_token_put_text reads: in words */
+        char text[16] = {0}; /* as film_token_put_text reads: in words */
 
         return film_token_put_text(to, text, film_text_encode((Py_UCS4)bits, text));
     }
@@ -130,7 +130,8 @@ item_token(const film_number_array *array, Py_ssize_t index, uint8_t *to)
 static bool
 says_item(PyObject *object)
 {
-    const PyTypeObject *type = (const PyTypeObject *)film_family_global("array", "array");
+    const PyTypeObject *type =
+        (const PyTypeObject *)film_family_global("array", "array");
     const film_number_array *array = (const film_number_array *)object;
     PyObject *kind, *value, *trace, *item;
     bool right = false;
@@ -143,16 +144,15 @@ says_item(PyObject *object)
     PyErr_Fetch(&kind, &value, &trace);
     item = type->tp_as_sequence->sq_item(object, 0);
     if (item != NULL && PyFloat_CheckExact(item)) {
-        double expected = PyFloat_AS_DOUBLE(item);
-        double read = float_at(array->items, array->kind->size);
-
-        right = memcmp(&expected, &read, sizeof(read)) == 0;
+        right = film_family_bits(PyFloat_AS_DOUBLE(item)) ==
+                film_family_bits(float_at(array->items, array->kind->size));
     }
     else if (item != NULL && PyLong_CheckExact(item)) {
         number = (int64_t)PyLong_AsUnsignedLongLongMask(item);
         right = memcmp(&number, array->items, (size_t)array->kind->size) == 0;
     }
-    else if (item != NULL && PyUnicode_CheckExact(item) && PyUnicode_GET_LENGTH(item) == 1) {
+    else if (item != NULL && PyUnicode_CheckExact(item) &&
+             PyUnicode_GET_LENGTH(item) == 1) {
         right = (int64_t)PyUnicode_READ_CHAR(item, 0) ==
                 signed_at(array->items, array->kind->size);
     }
@@ -172,10 +172,10 @@ is_sound(PyObject *object)
     }
     if (proof.refuted || array->kind == NULL ||
         array->kind->size != size_of(array->kind->code) || array->kind->size == 0 ||
-        (Py_SIZE(array) > 0 && array->items == NULL)) {
+        (Py_SIZE(object) > 0 && array->items == NULL)) {
         return false;
     }
-    if (!proof.proven && Py_SIZE(array) > 0) {
+    if (!proof.proven && Py_SIZE(object) > 0) {
         proof.proven = says_item(object);
         proof.refuted = !proof.proven;
     }
@@ -193,7 +193,7 @@ film_numbers_read(PyObject *object, const char **bytes, size_t *length)
         return false;
     }
     *bytes = array->items;
-    *length = (size_t)Py_SIZE(array) * (size_t)array->kind->size;
+    *length = (size_t)Py_SIZE(object) * (size_t)array->kind->size;
     return true;
 }
 
@@ -203,7 +203,8 @@ film_numbers_put(PyObject *object, uint32_t count)
     uint8_t token[FILM_TOKEN_MAX];
 
     for (uint32_t index = 0; index < count; index++) {
-        const uint8_t *end = item_token((const film_number_array *)object, index, token);
+        const uint8_t *end =
+            item_token((const film_number_array *)object, index, token);
 
         film_buffer_append(&film_the_snapshot.body, token, (size_t)(end - token));
     }
@@ -212,7 +213,8 @@ film_numbers_put(PyObject *object, uint32_t count)
 static bool
 learn(film_type *known, PyTypeObject *type)
 {
-    const PyTypeObject *array = (const PyTypeObject *)film_family_global("array", "array");
+    const PyTypeObject *array =
+        (const PyTypeObject *)film_family_global("array", "array");
 
     if (!film_family_comes_from(type, (const PyObject *)array) ||
         array->tp_basicsize != (Py_ssize_t)(sizeof(film_number_array) +
@@ -232,13 +234,14 @@ note_text(film_unfinished *making, film_template *made)
     size_t length = 0;
     Py_ssize_t index = 0;
 
-    for (; index < Py_SIZE(array) && length + BYTES_A_POINT < sizeof(text); index++) {
+    for (; index < Py_SIZE(making->object) && length + BYTES_A_POINT < sizeof(text);
+         index++) {
         Py_UCS4 point = (Py_UCS4)signed_at(array->items + index * array->kind->size,
                                            array->kind->size);
 
         length += film_text_encode(point, text + length);
     }
-    making->cut = making->cut || index < Py_SIZE(array);
+    making->cut = making->cut || index < Py_SIZE(making->object);
     film_template_put(made, ", " HOLE_VALUE ")");
     film_note_begin(film_template_keep(made), 0, 0, 1);
     film_note_text(making, text, length);
@@ -257,7 +260,7 @@ note(film_unfinished *making)
     code[2] = array->kind->code;
     film_template_put_short(&made, Py_TYPE(making->object));
     film_template_put(&made, code);
-    if (is_text(array) && Py_SIZE(array) > 0) {
+    if (is_text(array) && Py_SIZE(making->object) > 0) {
         note_text(making, &made);
         return true;
     }

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/families/family.h"
 
+#include "format/value_record.h"
 #include "recorder/compat_modules.h"
 #include "recorder/families/note.h"
 
@@ -39,6 +40,16 @@ put_ipv6(film_template *made, const struct known_class *of)
     film_template_put(made, of->name[4] == 'A' ? "')" : "/" HOLE_ATTRIBUTE "')");
 }
 
+/* IntEnum, IntFlag, StrEnum. */
+static bool
+is_scalar_too(PyTypeObject *type)
+{
+    return PyType_FastSubclass(type, Py_TPFLAGS_LONG_SUBCLASS |
+                                         Py_TPFLAGS_UNICODE_SUBCLASS |
+                                         Py_TPFLAGS_BYTES_SUBCLASS) ||
+           PyType_IsSubtype(type, &PyFloat_Type);
+}
+
 static bool
 learn(film_type *known, PyTypeObject *type)
 {
@@ -69,6 +80,8 @@ learn(film_type *known, PyTypeObject *type)
     film_template_put(&names, of->attributes);
     known->note_text = film_template_keep(&made);
     known->note_names = film_template_keep(&names);
+    known->note_base =
+        of == &classes[0] && is_scalar_too(type) ? FILM_BASE_IS_VALUE : 0;
     return true;
 }
 

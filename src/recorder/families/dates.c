@@ -344,8 +344,8 @@ learn(film_type *known, PyTypeObject *type)
         (api = film_dates_api()) == NULL) {
         return false;
     }
-    types[0] = api->DateType;
-    types[1] = api->DateTimeType;
+    types[0] = api->DateTimeType; /* a class made of a date's */
+    types[1] = api->DateType;
     types[2] = api->TimeType;
     types[3] = api->DeltaType;
     for (int index = 0; index < 4; index++) {

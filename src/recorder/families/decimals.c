@@ -74,7 +74,7 @@ makes_sense(const film_mpd *number)
 static bool
 prove(PyObject *object, const film_mpd *number)
 {
-    PyTypeObject *type = (PyTypeObject *)film_family_global("_decimal", "Decimal");
+    const PyTypeObject *type;
 
     if (proof.era != film_the_family_era) {
         proof.era = film_the_family_era;
@@ -83,6 +83,7 @@ prove(PyObject *object, const film_mpd *number)
     if (proof.proven || proof.refuted || (number->flags & FILM_MPD_SPECIAL) != 0) {
         return proof.proven;
     }
+    type = (const PyTypeObject *)film_family_global("_decimal", "Decimal");
     proof.proven = type != NULL && type->tp_hash != NULL && makes_sense(number) &&
                    type->tp_hash(object) == expected_hash(number);
     proof.refuted = !proof.proven;
@@ -181,7 +182,7 @@ note(film_unfinished *making)
         length += write_number(number, &shown, text + length, sizeof(text) - length);
     }
     film_note_begin(film_phrase_id(&phrase), 0, 0, 1);
-    film_note_text(making, text, length);
+    film_note_digits(text, length);
     return true;
 }
 
@@ -197,10 +198,9 @@ word(PyObject *value)
     head = film_digest_mix(film_digest_mix(WORD_SALT, (uint64_t)number->exponent),
                            (uint64_t)(number->flags & FILM_MPD_SAID));
     head = film_digest_mix(
-        head, number->length == 1
-                  ? number->data[0]
-                  : film_hash(number->data,
-                              (size_t)number->length * sizeof(*number->data)));
+        head, number->length == 1 ? number->data[0]
+                                  : film_hash(number->data, (size_t)number->length *
+                                                                sizeof(*number->data)));
     return head == 0 ? 1 : head;
 }
 
@@ -210,7 +210,8 @@ learn(film_type *known, PyTypeObject *type)
     const PyObject *decimal = film_family_global("_decimal", "Decimal");
 
     if (!film_family_comes_from(type, decimal) ||
-        ((const PyTypeObject *)decimal)->tp_basicsize < (Py_ssize_t)sizeof(film_decimal) ||
+        ((const PyTypeObject *)decimal)->tp_basicsize <
+            (Py_ssize_t)sizeof(film_decimal) ||
         ((const PyTypeObject *)decimal)->tp_itemsize != 0) {
         return false;
     }

@@ -132,8 +132,7 @@ film_family_definer(PyTypeObject *type, const char *name)
     }
     for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(mro); index++) {
         PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(mro, index);
-        PyObject *dict =
-            PyType_Check((PyObject *)base) ? film_type_dict(base) : NULL;
+        PyObject *dict = PyType_Check((PyObject *)base) ? film_type_dict(base) : NULL;
 
         if (dict != NULL && film_dict_find(dict, name) != NULL) {
             return base;

@@ -16,6 +16,8 @@
 
 #include "recorder/compat.h"
 
+#include <string.h>
+
 #include "recorder/capture_types.h"
 #include "recorder/snapshot_forms.h"
 
@@ -32,8 +34,9 @@ typedef struct film_family {
     bool whole; /* the note needs neither items nor attributes */
 } film_family;
 
-extern const film_family film_family_scalars;  /* classes made of int, float, str, bytes */
-extern const film_family film_family_made;     /* classes made of containers */
+extern const film_family
+    film_family_scalars;                   /* classes made of int, float, str, bytes */
+extern const film_family film_family_made; /* classes made of containers */
 extern const film_family film_family_records;  /* namedtuple, structseq */
 extern const film_family film_family_classes;  /* Enum, Fraction, UUID, Path, ... */
 extern const film_family film_family_fields;   /* dataclasses, SimpleNamespace */
@@ -84,6 +87,16 @@ film_family_comes_from(PyTypeObject *type, const PyObject *base);
 /* The class in the MRO that defines `name`; NULL: none. Borrowed. */
 PyTypeObject *
 film_family_definer(PyTypeObject *type, const char *name);
+
+/* All of a number, 0 and -0 apart. */
+static inline uint64_t
+film_family_bits(double number)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &number, sizeof(bits));
+    return bits;
+}
 
 static inline PyObject *
 film_family_object_at(const PyObject *object, Py_ssize_t offset)

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/families/family.h"
 
+#include <string.h>
+
 #include "recorder/attributes.h"
 #include "recorder/compat_objects.h"
 #include "recorder/families/note.h"
@@ -39,17 +41,30 @@ put_shown(film_template *names, PyTypeObject *type)
     return true;
 }
 
+/* SimpleNamespace, which is there before the module `types` is; NULL: it is none. No
+ * class statement makes a type that is not on the heap: the name cannot be had by any
+ * other. */
+static const PyTypeObject *
+namespace_of(const PyTypeObject *type)
+{
+    while (type != NULL && (type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0) {
+        type = type->tp_base;
+    }
+    return type != NULL && strcmp(type->tp_name, "types.SimpleNamespace") == 0 ? type
+                                                                               : NULL;
+}
+
 static bool
 learn(film_type *known, PyTypeObject *type)
 {
     film_template made = {0}, names = {0};
-    const PyObject *namespace = film_family_global("types", "SimpleNamespace");
+    const PyTypeObject *namespace = namespace_of(type);
 
     if (known->content != FILM_CONTENT_INSTANCE) {
         return false;
     }
-    if (film_family_comes_from(type, namespace)) {
-        if ((const PyObject *)type == namespace) {
+    if (namespace != NULL) {
+        if (type == namespace) {
             film_template_put(&made, "namespace");
         }
         else {

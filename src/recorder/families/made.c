@@ -111,12 +111,14 @@ say(film_type *known, const PyTypeObject *type, const PyTypeObject *builtin,
 static bool
 learn_dict(film_type *known, PyTypeObject *type)
 {
-    if (film_family_comes_from(type, film_family_global("_collections", "defaultdict")) &&
+    if (film_family_comes_from(type,
+                               film_family_global("_collections", "defaultdict")) &&
         film_family_member(type, "default_factory", &factory_offset)) {
         known->note_base = FILM_BASE_DICT;
         known->has_factory = true;
     }
-    else if (film_family_comes_from(type, film_family_global("collections", "Counter"))) {
+    else if (film_family_comes_from(type,
+                                    film_family_global("collections", "Counter"))) {
         say_with_name(known, type, FILM_BASE_COUNTS);
     }
     else if (known->ordered) {

@@ -78,7 +78,18 @@ film_note_text(film_unfinished *making, const char *text, size_t length)
     if (!making->hidden) {
         end = film_text_token(text, length, token);
     }
+    else {
+        film_secret_remember_text(text, length);
+    }
     put_token(token, end);
+}
+
+void
+film_note_digits(const char *text, size_t length)
+{
+    uint8_t token[FILM_TOKEN_MAX];
+
+    put_token(token, film_text_token(text, length, token));
 }
 
 void
@@ -88,6 +99,9 @@ film_note_bytes(film_unfinished *making, const char *bytes, size_t length)
 
     if (!making->hidden) {
         end = film_bytes_token(bytes, length, token);
+    }
+    else {
+        film_secret_remember_text(bytes, length);
     }
     put_token(token, end);
 }
@@ -108,16 +122,15 @@ static void
 put_bytes(film_template *made, const char *text, size_t length, bool is_name)
 {
     size_t room = sizeof(made->text) - made->length;
+    size_t used = length < room ? length : room;
 
-    length = length < room ? length : room;
-    while (length > 0 && length == room && ((unsigned char)text[length] & 0xc0) == 0x80) {
-        length--; /* not within a character */
+    while (used > 0 && used < length && ((unsigned char)text[used] & 0xc0) == 0x80) {
+        used--; /* not within a character */
     }
-    for (size_t index = 0; index < length; index++) {
+    for (size_t index = 0; index < used; index++) {
         char byte = text[index];
 
-        made->text[made->length++] =
-            is_name && (unsigned char)byte < 0x20 ? '?' : byte;
+        made->text[made->length++] = is_name && (unsigned char)byte < 0x20 ? '?' : byte;
     }
 }
 
@@ -150,7 +163,8 @@ film_template_put_short(film_template *made, const PyTypeObject *type)
 {
     const char *dot = strrchr(type->tp_name, '.');
 
-    film_template_put_name(made, dot == NULL || dot[1] == '\0' ? type->tp_name : dot + 1);
+    film_template_put_name(made,
+                           dot == NULL || dot[1] == '\0' ? type->tp_name : dot + 1);
 }
 
 void

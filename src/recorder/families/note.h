@@ -53,6 +53,10 @@ film_note_none(void);
 void
 film_note_text(film_unfinished *making, const char *text, size_t length);
 
+/* The same of a number's digits, which are no secret. */
+void
+film_note_digits(const char *text, size_t length);
+
 void
 film_note_bytes(film_unfinished *making, const char *bytes, size_t length);
 

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/families/family.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -160,7 +161,8 @@ read_float(const char *at, const struct scalar_type *of)
 static bool
 same_bits(double left, double right)
 {
-    return memcmp(&left, &right, sizeof(left)) == 0 || (left != left && right != right);
+    return film_family_bits(left) == film_family_bits(right) ||
+           (left != left && right != right);
 }
 
 /* What the type's own C code converts it to: an int or float, no object that the
@@ -169,9 +171,10 @@ static bool
 says_number(PyObject *object, const struct scalar_type *of)
 {
     const PyNumberMethods *methods = Py_TYPE(object)->tp_as_number;
-    unaryfunc convert = methods == NULL                                 ? NULL
-                        : of->kind == KIND_INT || of->kind == KIND_UINT ? methods->nb_int
-                                                                        : methods->nb_float;
+    unaryfunc convert = methods == NULL ? NULL
+                        : of->kind == KIND_INT || of->kind == KIND_UINT
+                            ? methods->nb_int
+                            : methods->nb_float;
     PyObject *type, *value, *trace, *number;
     bool right = false;
 
@@ -180,8 +183,7 @@ says_number(PyObject *object, const struct scalar_type *of)
                (unsigned char)*bytes_of(object) <= 1;
     }
     if (of->kind == KIND_COMPLEX || of->kind == KIND_COMPLEX_SINGLE) {
-        return Py_TYPE(object)->tp_basicsize >=
-               (Py_ssize_t)sizeof(PyObject) + of->size;
+        return Py_TYPE(object)->tp_basicsize >= (Py_ssize_t)sizeof(PyObject) + of->size;
     }
     if (convert == NULL) {
         return false;
@@ -239,18 +241,30 @@ hole_of(const struct scalar_type *of)
 static void
 put_complex(film_template *made, const struct scalar_type *of)
 {
-    const char *hole = of->kind == KIND_COMPLEX_SINGLE ? HOLE_COMPLEX_SINGLE
-                                                       : HOLE_COMPLEX;
+    const char *hole =
+        of->kind == KIND_COMPLEX_SINGLE ? HOLE_COMPLEX_SINGLE : HOLE_COMPLEX;
 
     film_template_put(made, state.with_type ? "" : "(");
     film_template_put(made, hole);
     film_template_put(made, state.with_type ? "" : ")");
 }
 
+/* As numpy says it: an int by its size, whichever of C's types it is (longlong, intc). */
+static void
+said_name(const struct scalar_type *of, char *to, size_t room)
+{
+    if (of->kind == KIND_INT || of->kind == KIND_UINT) {
+        snprintf(to, room, "%sint%d", of->kind == KIND_UINT ? "u" : "", 8 * of->size);
+    }
+    else {
+        snprintf(to, room, "%s", of->name);
+    }
+}
+
 static void
 put_text(film_template *made, const PyObject *object, const struct scalar_type *of)
 {
-    const char *name = of->name;
+    char name[16];
 
     if (of->kind == KIND_BOOL) {
         film_template_put(made, state.with_type ? "np." : "");
@@ -259,6 +273,7 @@ put_text(film_template *made, const PyObject *object, const struct scalar_type *
         return;
     }
     if (state.with_type) {
+        said_name(of, name, sizeof(name));
         film_template_put(made, "np.");
         film_template_put(made, name);
         film_template_put(made, "(");
@@ -316,8 +331,8 @@ note(film_unfinished *making)
     }
     if (is_text(Py_TYPE(making->object))) {
         film_template_put(&made, state.with_type ? "np." : "");
-        film_template_put(&made, state.with_type ? Py_TYPE(making->object)->tp_name + 6
-                                                 : "");
+        film_template_put(&made,
+                          state.with_type ? Py_TYPE(making->object)->tp_name + 6 : "");
         film_template_put(&made, state.with_type ? "(" HOLE_VALUE ")" : HOLE_VALUE);
         film_note_begin(film_template_keep(&made), 0, 0, 1);
         film_note_scalar(making, making->object);
@@ -330,7 +345,9 @@ note(film_unfinished *making)
     is_complex = of->kind == KIND_COMPLEX || of->kind == KIND_COMPLEX_SINGLE;
     put_text(&made, making->object, of);
     film_note_begin(film_template_keep(&made), 0, 0,
-                    is_complex ? 2 : of->kind == KIND_BOOL ? 0 : 1);
+                    is_complex              ? 2
+                    : of->kind == KIND_BOOL ? 0
+                                            : 1);
     put_tokens(making->object, of);
     return true;
 }

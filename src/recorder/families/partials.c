@@ -59,13 +59,15 @@ put_argument(film_template *made, PyObject *value)
 typedef struct call {
     film_template text;
     PyObject *held[1 + 2 * MOST_ARGUMENTS];
+    PyObject *secret[1 + 2 * MOST_ARGUMENTS]; /* the name, where that is a secret's */
     uint32_t count;
 } call;
 
 static void
-add_argument(call *of, PyObject *value)
+add_argument(call *of, PyObject *value, PyObject *name)
 {
     if (put_argument(&of->text, value)) {
+        of->secret[of->count] = name != NULL && film_name_is_secret(name) ? name : NULL;
         of->held[of->count++] = value;
     }
 }
@@ -85,13 +87,8 @@ add_keywords(call *of, PyObject *keywords)
         }
         film_template_put(&of->text, ", ");
         film_template_put_str(&of->text, key);
-        if (film_name_is_secret(key) && PyUnicode_Check(value)) {
-            film_template_put(&of->text, "=[redacted]");
-        }
-        else {
-            film_template_put(&of->text, "=");
-            add_argument(of, value);
-        }
+        film_template_put(&of->text, "=");
+        add_argument(of, value, key);
         shown++;
     }
     if (film_dict_length(keywords) > shown) {
@@ -113,20 +110,25 @@ note(film_unfinished *making)
     }
     put_name(&of.text, Py_TYPE(making->object));
     film_template_put(&of.text, "(");
-    add_argument(&of, func);
+    add_argument(&of, func, NULL);
     for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(args); index++) {
         film_template_put(&of.text, ", ");
         if (index == MOST_ARGUMENTS) {
             film_template_put(&of.text, "...");
             break;
         }
-        add_argument(&of, PyTuple_GET_ITEM(args, index));
+        add_argument(&of, PyTuple_GET_ITEM(args, index), NULL);
     }
     add_keywords(&of, keywords);
     film_template_put(&of.text, ")");
     film_note_begin(film_template_keep(&of.text), 0, 0, of.count);
     for (uint32_t index = 0; index < of.count; index++) {
-        film_note_value(making, of.held[index]);
+        if (of.secret[index] != NULL) {
+            film_snapshot_put_secret(making, of.held[index], of.secret[index]);
+        }
+        else {
+            film_note_value(making, of.held[index]);
+        }
     }
     return true;
 }

@@ -46,9 +46,9 @@ int_member(PyTypeObject *type, const char *name, Py_ssize_t *offset)
 static void
 put_flags(film_template *made, unsigned flags)
 {
-    static const char *const names[] = {
-        "re.TEMPLATE", "re.IGNORECASE", "re.LOCALE", "re.MULTILINE", "re.DOTALL",
-        "re.UNICODE",  "re.VERBOSE",    "re.DEBUG",  "re.ASCII"};
+    static const char *const names[] = {"re.TEMPLATE",  "re.IGNORECASE", "re.LOCALE",
+                                        "re.MULTILINE", "re.DOTALL",     "re.UNICODE",
+                                        "re.VERBOSE",   "re.DEBUG",      "re.ASCII"};
     const char *between = ", ";
 
     for (unsigned bit = 0; bit < sizeof(names) / sizeof(names[0]); bit++) {
@@ -167,7 +167,7 @@ note_match(film_unfinished *making)
     }
     length = PyUnicode_Check(searched) ? PyUnicode_GET_LENGTH(searched)
              : PyBytes_Check(searched) ? PyBytes_GET_SIZE(searched)
-                                     : -1;
+                                       : -1;
     if (first < 0 || first > last || last > length) {
         return false;
     }

@@ -29,10 +29,10 @@ note(film_unfinished *making)
 {
     static film_phrase names = {"start,stop,step", 0, 0};
     static film_phrase short_range = {"range(" HOLE_VALUE ", " HOLE_VALUE ")", 0, 0};
-    static film_phrase range = {
-        "range(" HOLE_VALUE ", " HOLE_VALUE ", " HOLE_VALUE ")", 0, 0};
-    static film_phrase slice = {
-        "slice(" HOLE_VALUE ", " HOLE_VALUE ", " HOLE_VALUE ")", 0, 0};
+    static film_phrase range = {"range(" HOLE_VALUE ", " HOLE_VALUE ", " HOLE_VALUE ")",
+                                0, 0};
+    static film_phrase slice = {"slice(" HOLE_VALUE ", " HOLE_VALUE ", " HOLE_VALUE ")",
+                                0, 0};
     PyObject *object = making->object;
     PyObject *parts[3];
     film_phrase *phrase = &slice;

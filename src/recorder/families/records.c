@@ -49,9 +49,9 @@ put_members(film_template *names, PyTypeObject *type)
     PyObject *count = dict == NULL ? NULL : film_dict_find(dict, "n_sequence_fields");
     int64_t visible;
 
-    if (count == NULL || !PyLong_CheckExact(count) || !film_long_small(count, &visible) ||
-        visible < 0 || visible > MOST_FIELDS || type->tp_members == NULL ||
-        film_dict_find(dict, "n_unnamed_fields") == NULL) {
+    if (count == NULL || !PyLong_CheckExact(count) ||
+        !film_long_small(count, &visible) || visible < 0 || visible > MOST_FIELDS ||
+        type->tp_members == NULL || film_dict_find(dict, "n_unnamed_fields") == NULL) {
         return false;
     }
     for (int64_t index = 0; index < visible; index++) {

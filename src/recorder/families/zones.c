@@ -22,7 +22,7 @@ is_proven(const PyDateTime_CAPI *api)
 {
     const film_timezone *utc = (const film_timezone *)api->TimeZone_UTC;
 
-    return Py_TYPE(utc)->tp_basicsize >= (Py_ssize_t)sizeof(*utc) &&
+    return Py_TYPE(api->TimeZone_UTC)->tp_basicsize >= (Py_ssize_t)sizeof(*utc) &&
            utc->offset != NULL && Py_TYPE(utc->offset) == api->DeltaType &&
            PyDateTime_DELTA_GET_DAYS(utc->offset) == 0 &&
            PyDateTime_DELTA_GET_SECONDS(utc->offset) == 0 && utc->name == NULL;
