@@ -39,7 +39,7 @@ typedef struct film_objwatch_config {
     uint64_t index;
     uint64_t level; /* of Python's logging */
     film_objwatch_wrapper wrapper;
-    char *text; /* owned: META is gone when a live recording is read on */
+    char *text;  /* owned: META is gone when a live recording is read on */
     char *slots; /* owned; `TYPE NAME` a line: members of __slots__; NULL: none */
     film_objwatch_rule *rules; /* owned */
     size_t rule_count;
