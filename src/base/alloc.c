@@ -26,7 +26,15 @@
 #define BIG_PAGE_BYTES ((size_t)2 << 20)
 #define BIG_PAGES_FROM ((size_t)512 << 10)
 #if defined(__SANITIZE_ADDRESS__)
-#define MAPPED_FROM SIZE_MAX /* or the sanitizer does not see what lies beside them */
+#define SANITIZED 1
+#elif defined(__has_feature) /* clang's way to say it */
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#if defined(SANITIZED)
+/* Or the sanitizer does not see what lies beside them, nor what they alone lead to. */
+#define MAPPED_FROM SIZE_MAX
 #else
 #define MAPPED_FROM ((size_t)128 << 10) /* as malloc begins to map, too */
 #endif
