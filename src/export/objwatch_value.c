@@ -24,8 +24,22 @@ is(film_text text, const char *word)
            (text.length == 0 || memcmp(text.data, word, text.length) == 0);
 }
 
-/* Lists, tuples, sets, dicts, and what is made of them. A recording does not say what a
- * class is made of: one made of a frozenset or a deque is taken for a container too. */
+/* How a note says that the items are written, film_note_base with its flags; 0: there is
+ * none. */
+static uint8_t
+noted_base(film_watch *state, const film_seen_object *object)
+{
+    film_value_record record;
+
+    return (object->flags & FILM_VALUE_NOTED) != 0 &&
+                   film_reader_record(state->reader, object->record - 1, &record,
+                                      NULL) == FILM_OK
+               ? record.note.base
+               : 0;
+}
+
+/* Lists, tuples, sets, dicts, and what is made of them. A recording does not say that a
+ * class is made of a deque: it is taken for a container too. */
 static bool
 is_container(film_watch *state, const film_seen_object *object)
 {
@@ -35,7 +49,8 @@ is_container(film_watch *state, const film_seen_object *object)
         return false;
     }
     type = film_objwatch_type(state, object);
-    return !is(type, "frozenset") && !is(type, "deque") && !is(type, "array");
+    return !is(type, "frozenset") && !is(type, "deque") && !is(type, "array") &&
+           (noted_base(state, object) & FILM_BASE_ITEMS) != FILM_BASE_FROZEN;
 }
 
 /* What an instance of a class made of int, float or str is as such: its note shows
@@ -138,7 +153,8 @@ is_enum(film_watch *state, const film_seen_object *object)
     return object->form == FILM_OBJECT_ATTRIBUTES &&
            attribute(state, object, "_name_") != NULL &&
            attribute(state, object, "_value_") != NULL &&
-           attribute(state, object, "_sort_order_") != NULL;
+           (attribute(state, object, "_sort_order_") != NULL ||
+            (object->flags & FILM_VALUE_NOTED) != 0); /* Perm.R|W */
 }
 
 static void
@@ -453,7 +469,12 @@ put_object(film_watch *state, film_buffer *out, film_seen_object *object, bool s
         put_type(out, film_objwatch_owner(state, object));
     }
     else if (is_enum(state, object)) {
-        put_enum(state, out, object, false);
+        if ((noted_base(state, object) & FILM_BASE_SAYS_VALUE) != 0) {
+            put_plain(state, out, attribute(state, object, "_value_"), false);
+        }
+        else {
+            put_enum(state, out, object, false);
+        }
     }
     else if (take_scalar(state, object, &scalar)) {
         put_plain(state, out, &scalar, false);

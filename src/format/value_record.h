@@ -80,18 +80,20 @@ typedef enum film_note_hole {
 /* How FILM_HOLE_ITEMS writes the items. */
 typedef enum film_note_base {
     FILM_BASE_NONE = 0,
-    FILM_BASE_LIST = 1,  /* [1, 2] */
-    FILM_BASE_TUPLE = 2, /* (1, 2) */
-    FILM_BASE_SET = 3,   /* {1, 2} */
-    FILM_BASE_DICT = 4,  /* {1: 2} */
-    FILM_BASE_PAIRS = 5, /* [(1, 2)], of a mapping */
-    FILM_BASE_COUNTS = 6 /* {1: 2}, the greatest values first */
+    FILM_BASE_LIST = 1,   /* [1, 2] */
+    FILM_BASE_TUPLE = 2,  /* (1, 2) */
+    FILM_BASE_SET = 3,    /* {1, 2} */
+    FILM_BASE_DICT = 4,   /* {1: 2} */
+    FILM_BASE_PAIRS = 5,  /* [(1, 2)], of a mapping */
+    FILM_BASE_COUNTS = 6, /* {1: 2}, the greatest values first */
+    FILM_BASE_FROZEN = 7  /* {1, 2}, of a frozenset */
 } film_note_base;
-#define FILM_BASE_OR_NOTHING                                                           \
-    0x80u /* without items the hole, and a comma, are left out */
-#define FILM_BASE_IS_VALUE                                                             \
-    0x40u                     /* counts as what its attribute _value_ holds (IntEnum) */
-#define FILM_BASE_ITEMS 0x3fu /* film_note_base */
+/* Without items the hole, and a comma, are left out. */
+#define FILM_BASE_OR_NOTHING 0x80u
+/* It counts as what its attribute _value_ holds; str() says that, too (IntEnum). */
+#define FILM_BASE_IS_VALUE 0x40u
+#define FILM_BASE_SAYS_VALUE 0x20u
+#define FILM_BASE_ITEMS 0x1fu /* film_note_base */
 
 typedef struct film_value_note {
     uint32_t text, names; /* string ids */

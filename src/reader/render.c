@@ -161,10 +161,10 @@ film_render_based(film_renderer *renderer, film_item_walk *walk, uint64_t count,
                   bool cut, film_note_base base)
 {
     static const char *const marks[][2] = {
-        [FILM_BASE_NONE] = {"", ""},    [FILM_BASE_LIST] = {"[", "]"},
-        [FILM_BASE_TUPLE] = {"(", ")"}, [FILM_BASE_SET] = {"{", "}"},
-        [FILM_BASE_DICT] = {"{", "}"},  [FILM_BASE_PAIRS] = {"[", "]"},
-        [FILM_BASE_COUNTS] = {"{", "}"}};
+        [FILM_BASE_NONE] = {"", ""},     [FILM_BASE_LIST] = {"[", "]"},
+        [FILM_BASE_TUPLE] = {"(", ")"},  [FILM_BASE_SET] = {"{", "}"},
+        [FILM_BASE_DICT] = {"{", "}"},   [FILM_BASE_PAIRS] = {"[", "]"},
+        [FILM_BASE_COUNTS] = {"{", "}"}, [FILM_BASE_FROZEN] = {"{", "}"}};
     bool pairs =
         base == FILM_BASE_DICT || base == FILM_BASE_PAIRS || base == FILM_BASE_COUNTS;
 

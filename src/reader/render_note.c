@@ -318,7 +318,7 @@ put_items(film_noted *of)
         drop_comma(of->renderer->out);
         return;
     }
-    if (base > FILM_BASE_COUNTS || pairs != (of->form == FILM_OBJECT_MAPPING) ||
+    if (base > FILM_BASE_FROZEN || pairs != (of->form == FILM_OBJECT_MAPPING) ||
         (!pairs && of->form != FILM_OBJECT_SEQUENCE)) {
         PUT(of->renderer->out, "...");
         of->renderer->cut = true;

@@ -379,3 +379,47 @@ def test_gpt2(runner, more):
     assert log.count("run transformers.models.gpt2.modeling_gpt2.") >= 8
     assert "torch.Size([1, 6, 8])" in log
     assert importlib.metadata.version("torch").startswith("2.13.0")
+
+
+# --- values ---
+
+
+def test_enumerations_and_frozen_sets(runner):
+    """What str() says of members, composite ones too; a frozenset is no container."""
+    same(
+        runner,
+        """
+        import enum
+
+        import objwatch
+        from objwatch.wrappers import BaseWrapper
+
+        class Level(enum.IntEnum):
+            LOW = 7
+        class Bits(enum.IntFlag):
+            A = 1
+            B = 2
+        class Perm(enum.Flag):
+            R = 1
+            W = 2
+        class Word(enum.StrEnum):
+            A = "a"
+        class Mixed(int, enum.Enum):
+            ONE = 1
+        class Kept(frozenset):
+            pass
+
+        def kinds(level, kept):
+            again = Level.LOW
+            bits = Bits.A | Bits.B
+            perm = Perm.R | Perm.W
+            word = Word.A
+            mixed = Mixed.ONE
+            other = Kept([1])
+            both = [level, word]
+            return level
+
+        with objwatch.ObjWatch(["prog.py"], with_locals=True, wrapper=BaseWrapper):
+            kinds(Level.LOW, Kept([2]))
+        """,
+    )

@@ -50,6 +50,13 @@ is_scalar_too(PyTypeObject *type)
            PyType_IsSubtype(type, &PyFloat_Type);
 }
 
+/* Their str() is that of the scalar. */
+static bool
+says_value(PyTypeObject *type)
+{
+    return film_family_comes_from(type, film_family_global("enum", "ReprEnum"));
+}
+
 static bool
 learn(film_type *known, PyTypeObject *type)
 {
@@ -80,8 +87,10 @@ learn(film_type *known, PyTypeObject *type)
     film_template_put(&names, of->attributes);
     known->note_text = film_template_keep(&made);
     known->note_names = film_template_keep(&names);
-    known->note_base =
-        of == &classes[0] && is_scalar_too(type) ? FILM_BASE_IS_VALUE : 0;
+    if (of == &classes[0] && is_scalar_too(type)) {
+        known->note_base =
+            FILM_BASE_IS_VALUE | (says_value(type) ? FILM_BASE_SAYS_VALUE : 0);
+    }
     return true;
 }
 

@@ -163,7 +163,10 @@ learn(film_type *known, PyTypeObject *type)
         if (type == &PySet_Type || type == &PyFrozenSet_Type) {
             return false;
         }
-        say_with_name(known, type, FILM_BASE_SET);
+        say_with_name(known, type,
+                      (film_content)known->content == FILM_CONTENT_SET
+                          ? FILM_BASE_SET
+                          : FILM_BASE_FROZEN);
         return true;
     default:
         return false;
