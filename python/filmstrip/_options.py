@@ -49,6 +49,7 @@ class Options:
         self.redact_words: list[str] = []  # and names with these in them
         self.children = True
         self.outer_calls = False  # tell where targets are called from, by whatever code
+        self.held_too = False  # look at containers that attributes hold, as ObjWatch
         self.argv = False
         self.progress = False
         self.free_name = False  # another free name is as good, if `path` is taken
@@ -310,6 +311,7 @@ def begin(options: Options, meta: "Mapping[str, str]") -> str:
                 level=options.level,
                 children=options.children,
                 outer_calls=options.outer_calls,
+                held_too=options.held_too,
                 meta=dict(meta),
                 stdlib_dirs=tuple(standard_library_folders()),
                 site_dirs=tuple(site_folders()),

@@ -15,6 +15,7 @@ def start(
     level: int = ...,
     children: bool = ...,
     outer_calls: bool = ...,
+    held_too: bool = ...,
     meta: Mapping[str, str] = ...,
     stdlib_dirs: Sequence[str] = ...,
     site_dirs: Sequence[str] = ...,

@@ -117,7 +117,7 @@ class Recording:
             options.excludes = plan.targets.excludes
         options.level = _options.parse_level("values")
         options.children = plan.film is not None
-        options.outer_calls = True
+        options.outer_calls = options.held_too = True
         options.redact, options.redact_words = plan.redaction
         return options
 

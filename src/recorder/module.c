@@ -188,7 +188,8 @@ recorder_start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
         "c_calls",     "exceptions", "ring",        "tick_ns",      "level",
         "children",    "meta",       "stdlib_dirs", "site_dirs",    "own_dir",
         "home",        "line_times", "text_bytes",  "items",        "item_depth",
-        "outer_calls", "values",     "redact",      "redact_words", NULL,
+        "outer_calls", "values",     "redact",      "redact_words", "held_too",
+        NULL,
     };
     film_session_options options = {0};
     given_texts given = {0};
@@ -197,16 +198,16 @@ recorder_start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
     long level = 0;
     int line_times = 0;
     unsigned int text_bytes = 0, items = 0, item_depth = 0;
-    int outer_calls = 0;
+    int outer_calls = 0, held_too = 0;
     unsigned int values = 0;
 
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "U|$pOOpppLLlpOOOUUpIIIpIpO:start", KEYWORDS(names),
+            args, kwargs, "U|$pOOpppLLlpOOOUUpIIIpIpOp:start", KEYWORDS(names),
             &given.path, &replace, &given.targets, &given.excludes, &all, &c_calls,
             &exceptions, &ring, &tick_ns, &level, &children, &given.meta,
             &given.stdlib_dirs, &given.site_dirs, &given.own_dir, &given.home,
             &line_times, &text_bytes, &items, &item_depth, &outer_calls, &values,
-            &redact, &given.redact_words) ||
+            &redact, &given.redact_words, &held_too) ||
         !check_numbers(ring, tick_ns, level, values)) {
         return NULL;
     }
@@ -215,6 +216,7 @@ recorder_start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
     options.exceptions = exceptions != 0;
     options.children = children != 0;
     options.outer_calls = outer_calls != 0;
+    options.held_too = held_too != 0;
     options.ring_bytes = (uint64_t)ring;
     options.tick_ns = (uint32_t)tick_ns;
     options.level = (uint32_t)level;

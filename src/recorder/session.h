@@ -31,6 +31,8 @@ typedef struct film_session_options {
     bool children;
     bool outer_calls; /* where a target was called from is told though that is no target
                        */
+    bool held_too;    /* code that was given an object may have changed the containers
+                         its attributes hold: they are looked at then, as ObjWatch does */
     uint64_t ring_bytes;
     uint32_t tick_ns;
     uint32_t level;  /* film_level */

@@ -5,6 +5,8 @@
 #include "recorder/attributes.h"
 #include "recorder/capture.h"
 #include "recorder/compat_objects.h"
+#include "recorder/objects.h"
+#include "recorder/session.h"
 #include "recorder/variables.h"
 
 /* How many bound methods in a list, tuple or dict are followed to their objects. */
@@ -64,6 +66,31 @@ tell_methods(film_context *context, PyObject *table)
     return true;
 }
 
+/* The containers that an instance's attributes hold, where it was given to code that is
+ * not known. */
+static bool
+tell_held(film_context *context, PyObject *owner)
+{
+    film_holder holder = {.kind = FILM_HOLDER_NONE};
+    film_pairs pairs = {0};
+
+    if (film_type_of(Py_TYPE(owner))->content != FILM_CONTENT_INSTANCE ||
+        !film_pairs_of_object(owner, &pairs)) {
+        return true;
+    }
+    for (Py_ssize_t index = 0; index < pairs.count; index++) {
+        PyObject *key, *item = film_pairs_get(&pairs, index, &key);
+
+        if (item != NULL &&
+            (PyDict_Check(item) || PyList_Check(item) || PyAnySet_Check(item)) &&
+            film_objects_find(item) != NULL &&
+            !film_tell_change(context, item, &holder, FILM_EFFECT_ANY)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool
 tell_touch(film_context *context, film_stack_entry *entry, const film_frame *frame,
            const film_touch *touch)
@@ -91,8 +118,12 @@ tell_touch(film_context *context, film_stack_entry *entry, const film_frame *fra
         !tell_methods(context, value)) {
         return false;
     }
-    return film_value_is_constant(value) ||
-           film_tell_change(context, value, &holder, FILM_EFFECT_ANY);
+    if (film_value_is_constant(value)) {
+        return true;
+    }
+    return film_tell_change(context, value, &holder, FILM_EFFECT_ANY) &&
+           (FILM_LIKELY(!film_the_session.options.held_too) ||
+            tell_held(context, value));
 }
 
 /* The call has made a coroutine or generator and run nothing. */

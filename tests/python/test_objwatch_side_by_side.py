@@ -335,10 +335,15 @@ def test_modules_of_torch(runner):
                 self.bias = None
                 self.blocks = nn.ModuleList([nn.Linear(2, 2) for _ in range(2)])
                 self.act = torch.relu
+                self.register_buffer("mask", torch.ones(2))
+                self.register_buffer("steps", torch.ones(1), persistent=False)
+                self.register_parameter("scale", nn.Parameter(torch.ones(1)))
+                self.add_module("extra", nn.Identity())
                 self.last = 1
                 return
             def forward(self, x):
                 self.calls = 1
+                self.mask = torch.zeros(2)
                 self.plain = torch.zeros(3)
                 y = self.relu(x)
                 self.training = False
@@ -353,6 +358,7 @@ def test_modules_of_torch(runner):
         """,
     )
     assert "apd Net._modules (dict)(len)0 -> 1" in log
+    assert "apd Net._buffers (dict)(len)1 -> 2" in log
 
 
 @needs_transformers
@@ -423,3 +429,50 @@ def test_enumerations_and_frozen_sets(runner):
             kinds(Level.LOW, Kept([2]))
         """,
     )
+
+
+HELD = """
+    class Module:
+        def __init__(self):
+            self._buffers = {}
+            self.names = []
+        def register_buffer(self, name, value):
+            self._buffers[name] = value
+            self.names.append(name)
+
+    def fill(module):
+        module.table["lib"] = 1
+        module.seen.add(len(module.seen))
+"""
+
+
+def test_containers_that_attributes_hold(runner):
+    """Changed by code that is no target, by way of the object that holds them."""
+    runner.write(HELD, "fillers.py")
+    log = same(
+        runner,
+        """
+        import objwatch
+
+        import fillers
+
+        class Net(fillers.Module):
+            def __init__(self):
+                super().__init__()
+                self.table = {}
+                self.seen = set()
+                self.register_buffer("x", 1)
+                self.register_buffer("y", 2)
+                fillers.fill(self)
+                self.last = 3
+            def again(self):
+                fillers.fill(self)
+                self.register_buffer("z", 2)
+                done = 1
+                return done
+
+        with objwatch.ObjWatch(["prog.py"], with_locals=True):
+            Net().again()
+        """,
+    )
+    assert log.count("apd Net._buffers") == 3

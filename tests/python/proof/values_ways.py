@@ -210,8 +210,26 @@ def told_anew(case):
     return {"event": same(reading.streams(case.plain_events), reading.streams(events))}
 
 
+def held_too(case):
+    """Containers that attributes hold are looked at when their owner is, as filmstrip.watch
+    has it: what changed in them is told sooner."""
+    from filmstrip import _recorder
+
+    start = _recorder.start
+    _recorder.start = lambda path, **options: start(
+        path, **{**options, "held_too": True}
+    )
+    try:
+        events = case.record()
+    finally:
+        _recorder.start = start
+    reading = Reading(file=case.path, whole=False)
+    return {"event": same(reading.streams(case.plain_events), reading.streams(events))}
+
+
 OWN = {
     "told anew": told_anew,
+    "held too": held_too,
     "narrow": lambda case: narrow(case, False),
     "narrow, outer calls": lambda case: narrow(case, True),
     "wide": wide,

@@ -68,7 +68,7 @@ WAYS = [
     ),
 ]
 # Ways of a generated program's own (values_ways.py).
-OWN = ["told anew", "narrow", "narrow, outer calls", "wide", "threads"]
+OWN = ["told anew", "held too", "narrow", "narrow, outer calls", "wide", "threads"]
 
 
 def rotating(
