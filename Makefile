@@ -260,6 +260,8 @@ bench: have-python ## measures against the bare program and against peers
 	else echo "bench/run.py is not there yet"; exit 1; fi
 	@.venvs/$(LAST)/bin/python bench/timeline.py
 	@.venvs/$(LAST)/bin/python bench/shapes.py
+	@.venvs/$(LAST)/bin/python bench/plans.py
+	@.venvs/$(LAST)/bin/python bench/known_values.py
 
 # --- editors ----------------------------------------------------------------------
 

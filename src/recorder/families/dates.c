@@ -130,9 +130,6 @@ put(film_unfinished *making, parts *of, PyObject *zone)
 {
     uint32_t tokens = of->count + (zone != NULL);
 
-    if (zone != NULL) { /* it was given a place in the text */
-        film_template_put(&of->names, ",tzinfo");
-    }
     film_template_put(&of->text, ")");
     film_note_begin(film_template_keep(&of->text), film_template_keep(&of->names), 0,
                     tokens);
@@ -156,9 +153,22 @@ add_zone(parts *of, PyObject *zone, bool fold, bool fold_first)
     }
     if (zone != NULL) {
         film_template_put(&of->text, ", tzinfo=" HOLE_VALUE);
+        film_template_put(&of->names, ",tzinfo");
     }
     if (fold && !fold_first) {
         film_template_put(&of->text, ", fold=1");
+    }
+}
+
+/* What is not shown can be asked for. */
+static void
+add_zeros(parts *of, int second, int micro)
+{
+    if (second == 0 && micro == 0) {
+        add(of, "second", 0, false);
+    }
+    if (micro == 0) {
+        add(of, "microsecond", 0, false);
     }
 }
 
@@ -205,6 +215,7 @@ note_datetime(film_unfinished *making, PyObject *date)
         add(&of, "microsecond", micro, true);
     }
     add_zone(&of, zone, PyDateTime_DATE_GET_FOLD(date) != 0, true);
+    add_zeros(&of, second, micro);
     put(making, &of, zone);
 }
 
@@ -227,6 +238,7 @@ note_time(film_unfinished *making, PyObject *time)
         add(&of, "microsecond", micro, true);
     }
     add_zone(&of, zone, PyDateTime_TIME_GET_FOLD(time) != 0, false);
+    add_zeros(&of, second, micro);
     put(making, &of, zone);
 }
 
