@@ -17,10 +17,7 @@
 #define TEXT_BYTES 240u
 #define BYTES_A_POINT 4u /* of UTF-8 */
 
-static struct {
-    uint32_t era;
-    bool proven, refuted;
-} proof;
+static film_proof proof;
 
 /* The size an item of that code has; 0: no code we know. */
 static int
@@ -166,20 +163,18 @@ is_sound(PyObject *object)
 {
     const film_number_array *array = (const film_number_array *)object;
 
-    if (proof.era != film_the_family_era) {
-        proof.era = film_the_family_era;
-        proof.proven = proof.refuted = false;
-    }
-    if (proof.refuted || array->kind == NULL ||
+    bool open = film_proof_is_open(&proof);
+
+    if ((!open && !proof.proven) || array->kind == NULL ||
         array->kind->size != size_of(array->kind->code) || array->kind->size == 0 ||
         (Py_SIZE(object) > 0 && array->items == NULL)) {
         return false;
     }
-    if (!proof.proven && Py_SIZE(object) > 0) {
-        proof.proven = says_item(object);
-        proof.refuted = !proof.proven;
+    if (open && Py_SIZE(object) > 0) {
+        film_proof_settle(&proof, says_item(object));
+        open = false;
     }
-    return !proof.refuted;
+    return open || proof.proven; /* an empty one proves nothing, and has nothing */
 }
 
 /* --- the family --------------------------------------------------------------------- */

@@ -160,16 +160,35 @@ add_zone(parts *of, PyObject *zone, bool fold, bool fold_first)
     }
 }
 
-/* What is not shown can be asked for. */
+/* What a day is divided into. */
+typedef struct time_of_day {
+    int hour, minute, second, micro;
+    PyObject *zone; /* borrowed; None: it has none */
+    bool fold;
+} time_of_day;
+
+/* Zeros at the end are not shown, but can be asked for. */
 static void
-add_zeros(parts *of, int second, int micro)
+put_clock(film_unfinished *making, parts *of, time_of_day at, bool fold_first)
 {
-    if (second == 0 && micro == 0) {
+    PyObject *zone = at.zone == Py_None ? NULL : at.zone;
+
+    add(of, "hour", at.hour, true);
+    add(of, "minute", at.minute, true);
+    if (at.second != 0 || at.micro != 0) {
+        add(of, "second", at.second, true);
+    }
+    if (at.micro != 0) {
+        add(of, "microsecond", at.micro, true);
+    }
+    add_zone(of, zone, at.fold, fold_first);
+    if (at.second == 0 && at.micro == 0) {
         add(of, "second", 0, false);
     }
-    if (micro == 0) {
+    if (at.micro == 0) {
         add(of, "microsecond", 0, false);
     }
+    put(making, of, zone);
 }
 
 static void
@@ -196,50 +215,36 @@ note_date(film_unfinished *making, PyObject *date)
 static void
 note_datetime(film_unfinished *making, PyObject *date)
 {
-    PyObject *zone = PyDateTime_DATE_GET_TZINFO(date);
-    int second = PyDateTime_DATE_GET_SECOND(date);
-    int micro = PyDateTime_DATE_GET_MICROSECOND(date);
     parts of;
 
     open_text(&of, Py_TYPE(date));
-    zone = zone == Py_None ? NULL : zone;
     add(&of, "year", PyDateTime_GET_YEAR(date), true);
     add(&of, "month", PyDateTime_GET_MONTH(date), true);
     add(&of, "day", PyDateTime_GET_DAY(date), true);
-    add(&of, "hour", PyDateTime_DATE_GET_HOUR(date), true);
-    add(&of, "minute", PyDateTime_DATE_GET_MINUTE(date), true);
-    if (second != 0 || micro != 0) {
-        add(&of, "second", second, true);
-    }
-    if (micro != 0) {
-        add(&of, "microsecond", micro, true);
-    }
-    add_zone(&of, zone, PyDateTime_DATE_GET_FOLD(date) != 0, true);
-    add_zeros(&of, second, micro);
-    put(making, &of, zone);
+    put_clock(making, &of,
+              (time_of_day){.hour = PyDateTime_DATE_GET_HOUR(date),
+                            .minute = PyDateTime_DATE_GET_MINUTE(date),
+                            .second = PyDateTime_DATE_GET_SECOND(date),
+                            .micro = PyDateTime_DATE_GET_MICROSECOND(date),
+                            .zone = PyDateTime_DATE_GET_TZINFO(date),
+                            .fold = PyDateTime_DATE_GET_FOLD(date) != 0},
+              true);
 }
 
 static void
 note_time(film_unfinished *making, PyObject *time)
 {
-    PyObject *zone = PyDateTime_TIME_GET_TZINFO(time);
-    int second = PyDateTime_TIME_GET_SECOND(time);
-    int micro = PyDateTime_TIME_GET_MICROSECOND(time);
     parts of;
 
     open_text(&of, Py_TYPE(time));
-    zone = zone == Py_None ? NULL : zone;
-    add(&of, "hour", PyDateTime_TIME_GET_HOUR(time), true);
-    add(&of, "minute", PyDateTime_TIME_GET_MINUTE(time), true);
-    if (second != 0 || micro != 0) {
-        add(&of, "second", second, true);
-    }
-    if (micro != 0) {
-        add(&of, "microsecond", micro, true);
-    }
-    add_zone(&of, zone, PyDateTime_TIME_GET_FOLD(time) != 0, false);
-    add_zeros(&of, second, micro);
-    put(making, &of, zone);
+    put_clock(making, &of,
+              (time_of_day){.hour = PyDateTime_TIME_GET_HOUR(time),
+                            .minute = PyDateTime_TIME_GET_MINUTE(time),
+                            .second = PyDateTime_TIME_GET_SECOND(time),
+                            .micro = PyDateTime_TIME_GET_MICROSECOND(time),
+                            .zone = PyDateTime_TIME_GET_TZINFO(time),
+                            .fold = PyDateTime_TIME_GET_FOLD(time) != 0},
+              false);
 }
 
 static void

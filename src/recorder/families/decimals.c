@@ -17,10 +17,7 @@
 #define WORD_SALT UINT64_C(0x5be0cd19137e2179)
 #define MODULUS ((UINT64_C(1) << 61) - 1) /* of hashes: _PyHASH_MODULUS */
 
-static struct {
-    uint32_t era;
-    bool proven, refuted;
-} proof;
+static film_proof proof;
 
 /* --- proof -------------------------------------------------------------------------- */
 
@@ -76,17 +73,13 @@ prove(PyObject *object, const film_mpd *number)
 {
     const PyTypeObject *type;
 
-    if (proof.era != film_the_family_era) {
-        proof.era = film_the_family_era;
-        proof.proven = proof.refuted = false;
-    }
-    if (proof.proven || proof.refuted || (number->flags & FILM_MPD_SPECIAL) != 0) {
+    if (!film_proof_is_open(&proof) || (number->flags & FILM_MPD_SPECIAL) != 0) {
         return proof.proven;
     }
     type = (const PyTypeObject *)film_family_global("_decimal", "Decimal");
-    proof.proven = type != NULL && type->tp_hash != NULL && makes_sense(number) &&
-                   type->tp_hash(object) == expected_hash(number);
-    proof.refuted = !proof.proven;
+    film_proof_settle(&proof, type != NULL && type->tp_hash != NULL &&
+                                  makes_sense(number) &&
+                                  type->tp_hash(object) == expected_hash(number));
     return proof.proven;
 }
 

@@ -88,6 +88,29 @@ film_family_comes_from(PyTypeObject *type, const PyObject *base);
 PyTypeObject *
 film_family_definer(PyTypeObject *type, const char *name);
 
+/* Whether a layout is what we take it for: asked once a recording. */
+typedef struct film_proof {
+    uint32_t era;
+    bool asked, proven;
+} film_proof;
+
+/* True while it is to be asked. */
+static inline bool
+film_proof_is_open(film_proof *proof)
+{
+    if (proof->era != film_the_family_era) {
+        *proof = (film_proof){.era = film_the_family_era};
+    }
+    return !proof->asked;
+}
+
+static inline void
+film_proof_settle(film_proof *proof, bool right)
+{
+    proof->asked = true;
+    proof->proven = right;
+}
+
 /* All of a number, 0 and -0 apart. */
 static inline uint64_t
 film_family_bits(double number)

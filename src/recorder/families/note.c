@@ -70,13 +70,17 @@ film_note_none(void)
     film_buffer_put_byte(&film_the_snapshot.body, FILM_TOKEN_NONE);
 }
 
-void
-film_note_text(film_unfinished *making, const char *text, size_t length)
+typedef uint8_t *
+token_maker(const char *bytes, size_t length, uint8_t *to);
+
+static void
+put_text(const film_unfinished *making, const char *text, size_t length,
+         token_maker *make)
 {
     uint8_t token[FILM_TOKEN_MAX] = {FILM_TOKEN_REDACTED}, *end = token + 1;
 
     if (!making->hidden) {
-        end = film_text_token(text, length, token);
+        end = make(text, length, token);
     }
     else {
         film_secret_remember_text(text, length);
@@ -85,25 +89,23 @@ film_note_text(film_unfinished *making, const char *text, size_t length)
 }
 
 void
-film_note_digits(const char *text, size_t length)
+film_note_text(film_unfinished *making, const char *text, size_t length)
 {
-    uint8_t token[FILM_TOKEN_MAX];
-
-    put_token(token, film_text_token(text, length, token));
+    put_text(making, text, length, film_text_token);
 }
 
 void
 film_note_bytes(film_unfinished *making, const char *bytes, size_t length)
 {
-    uint8_t token[FILM_TOKEN_MAX] = {FILM_TOKEN_REDACTED}, *end = token + 1;
+    put_text(making, bytes, length, film_bytes_token);
+}
 
-    if (!making->hidden) {
-        end = film_bytes_token(bytes, length, token);
-    }
-    else {
-        film_secret_remember_text(bytes, length);
-    }
-    put_token(token, end);
+void
+film_note_digits(const char *text, size_t length)
+{
+    uint8_t token[FILM_TOKEN_MAX];
+
+    put_token(token, film_text_token(text, length, token));
 }
 
 /* Of a class the record, which has its name. */

@@ -20,10 +20,7 @@
 
 static Py_ssize_t pattern_offset, flags_offset; /* of re.Pattern */
 
-static struct {
-    uint32_t era;
-    bool proven, refuted;
-} proof;
+static film_proof proof;
 
 /* --- patterns ----------------------------------------------------------------------- */
 
@@ -123,13 +120,8 @@ prove(PyObject *object)
 {
     const film_match *match = (const film_match *)object;
 
-    if (proof.era != film_the_family_era) {
-        proof.era = film_the_family_era;
-        proof.proven = proof.refuted = false;
-    }
-    if (!proof.proven && !proof.refuted) {
-        proof.proven = says_span(object, match->marks[0], match->marks[1]);
-        proof.refuted = !proof.proven;
+    if (film_proof_is_open(&proof)) {
+        film_proof_settle(&proof, says_span(object, match->marks[0], match->marks[1]));
     }
     return proof.proven;
 }
