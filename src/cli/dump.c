@@ -1,6 +1,5 @@
 /* dump.c: every event as one JSON object a line, thread after thread.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/timeline.h"
 #include "cli/nothing.h"
 #include "cli/options.h"
 #include "cli/reading.h"
@@ -11,20 +10,10 @@ typedef struct dump_options {
     uint64_t thread;
 } dump_options;
 
-/* Some objects are shown by what their attributes held: it says so, and when. */
-typedef struct dump {
-    film_reading *reading;
-    const dump_options *wanted;
-    film_event_json json;
-    film_timeline_at at;
-} dump;
-
 static film_status
-dump_thread(dump *of, uint32_t thread)
+dump_thread(film_reading *reading, film_event_json *json, const dump_options *wanted,
+            uint32_t thread)
 {
-    film_reading *reading = of->reading;
-    film_event_json *json = &of->json;
-    const dump_options *wanted = of->wanted;
     film_reader *reader = reading->set.items[0].reader;
     film_output *output = &reading->output;
     film_cursor *cursor;
@@ -38,7 +27,6 @@ dump_thread(dump *of, uint32_t thread)
         if (event->number >= wanted->events.end) {
             break;
         }
-        of->at.moment = film_moment_of(thread, event->number);
         film_event_json_write(json, output, event);
         if (output->status != FILM_OK) {
             status = film_output_flush(output, &reading->error);
@@ -59,26 +47,16 @@ dump_threads(film_reading *reading, const dump_options *wanted)
 {
     film_reader *reader = reading->set.items[0].reader;
     size_t threads = film_reader_thread_count(reader);
-    dump of = {.reading = reading, .wanted = wanted};
-    film_status status = film_event_json_init(&of.json, reader, &reading->error);
+    film_event_json json;
+    film_status status = film_event_json_init(&json, reader, &reading->error);
 
-    if (status == FILM_OK) {
-        status = film_timeline_open(reader, &of.at.timeline, &reading->error);
-    }
-    if (status == FILM_OK) {
-        film_timeline_lend(of.at.timeline, &of.at);
-    }
     for (size_t i = 0; status == FILM_OK && i < threads; i++) {
         uint32_t id = film_reader_thread(reader, i)->id;
         if (wanted->thread == 0 || wanted->thread == id) {
-            status = dump_thread(&of, id);
+            status = dump_thread(reading, &json, wanted, id);
         }
     }
-    if (of.at.timeline != NULL) {
-        film_timeline_lend(of.at.timeline, NULL);
-        film_timeline_close(of.at.timeline);
-    }
-    film_event_json_reset(&of.json);
+    film_event_json_reset(&json);
     return status;
 }
 

@@ -34,6 +34,7 @@ film_event_json_init(film_event_json *json, film_reader *reader, film_error *err
     json->head_length = (size_t)(PUT(json->head, "{\"event\":") - json->head);
     film_value_json_init(&json->values, reader);
     json->has_values = film_reader_info(reader)->level >= 2;
+    FILM_TRY(film_moment_texts_init(&json->texts, reader, error));
     return film_names_init(&json->calls, reader, render_call, error);
 }
 
@@ -42,6 +43,7 @@ film_event_json_reset(film_event_json *json)
 {
     film_names_reset(&json->calls);
     film_value_json_reset(&json->values);
+    film_moment_texts_reset(&json->texts);
     memset(json, 0, sizeof(*json));
 }
 
@@ -353,20 +355,11 @@ write_keys(film_event_json *json, film_output *output, const film_event *event)
     }
 }
 
-void
-film_event_json_write(film_event_json *json, film_output *output,
-                      const film_event *event)
+static void
+write_other(film_event_json *json, film_output *output, const film_event *event)
 {
     char *from, *to;
 
-    if (event->kind == FILM_KIND_CALL) {
-        write_call(json, output, event);
-        return;
-    }
-    if (event->kind == FILM_KIND_RETURN) {
-        write_return(json, output, event);
-        return;
-    }
     from = film_output_room(output, LINE_BYTES);
     to = put_head(json, from, event);
     output->used += (size_t)(to - from);
@@ -374,4 +367,25 @@ film_event_json_write(film_event_json *json, film_output *output,
     film_output_byte(output, '"');
     write_keys(json, output, event);
     FILM_OUTPUT_LITERAL(output, "}\n");
+}
+
+void
+film_event_json_write(film_event_json *json, film_output *output,
+                      const film_event *event)
+{
+    if (json->has_values) {
+        film_moment_texts_begin(&json->texts, event);
+    }
+    if (event->kind == FILM_KIND_CALL) {
+        write_call(json, output, event);
+    }
+    else if (event->kind == FILM_KIND_RETURN) {
+        write_return(json, output, event);
+    }
+    else {
+        write_other(json, output, event);
+    }
+    if (json->has_values) {
+        film_moment_texts_end(&json->texts);
+    }
 }

@@ -6,6 +6,7 @@
 
 #include <filmstrip/reader.h>
 
+#include "export/moment_texts.h"
 #include "export/names.h"
 #include "export/output.h"
 #include "export/value_json.h"
@@ -13,6 +14,7 @@
 typedef struct film_event_json {
     film_reader *reader; /* borrowed */
     film_value_json values;
+    film_moment_texts texts;
     bool has_values;  /* level values: every call has args */
     film_names calls; /* "function":...,"file":...,"line":... of each code */
     char head[48];    /* {"event": or, with a process id, {"pid":N,"event": */

@@ -17,6 +17,7 @@
 #include "export/log.h"
 
 #include "analysis/activity.h"
+#include "export/moment_texts.h"
 
 /* Bytes of one value. */
 #define VALUE_BYTES 4096u
@@ -28,6 +29,7 @@ typedef struct document {
     film_reader *reader;
     size_t recording;
     uint64_t shift_ns;
+    film_moment_texts texts;
 } document;
 
 static void
@@ -83,6 +85,7 @@ write_value(document *to, const film_event *event, const char *key,
     int index = film_event_value_index(event, role);
     film_value value;
 
+    film_moment_texts_begin(&to->texts, event);
     if (index >= 0 && film_reader_event_value(to->reader, event, (uint32_t)index,
                                               VALUE_BYTES, &value, NULL) == FILM_OK) {
         write_text(to->output, key, value.text);
@@ -93,6 +96,7 @@ write_value(document *to, const film_event *event, const char *key,
             write_text(to->output, " type=\"", value.type);
         }
     }
+    film_moment_texts_end(&to->texts);
 }
 
 /* args="a=1, b=2" */
@@ -101,6 +105,7 @@ write_arguments(document *to, const film_event *event)
 {
     film_value value;
 
+    film_moment_texts_begin(&to->texts, event);
     FILM_OUTPUT_LITERAL(to->output, " args=\"");
     for (uint32_t i = 0; i < event->token_count; i++) {
         film_output_text(to->output, i > 0 ? ", " : "");
@@ -112,6 +117,7 @@ write_arguments(document *to, const film_event *event)
         }
     }
     film_output_byte(to->output, '"');
+    film_moment_texts_end(&to->texts);
 }
 
 static void
@@ -333,20 +339,23 @@ film_status
 film_log_xml_write(const film_recordings *set, const film_merge_range *range,
                    film_selection *selection, film_output *output, film_error *error)
 {
-    document to = {output, selection, range, NULL, 0, 0};
+    document to = {.output = output, .selection = selection, .range = range};
+    film_status status = FILM_OK;
 
     FILM_OUTPUT_LITERAL(output, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<log>\n");
-    for (size_t i = 0; i < set->count; i++) {
+    for (size_t i = 0; i < set->count && status == FILM_OK; i++) {
         size_t threads;
 
         to.recording = i;
         to.reader = set->items[i].reader;
         to.shift_ns = set->items[i].shift_ns;
+        status = film_moment_texts_init(&to.texts, to.reader, error);
         threads = film_reader_thread_count(to.reader);
-        for (size_t k = 0; k < threads; k++) {
-            FILM_TRY(write_thread(&to, set, film_reader_thread(to.reader, k), error));
+        for (size_t k = 0; status == FILM_OK && k < threads; k++) {
+            status = write_thread(&to, set, film_reader_thread(to.reader, k), error);
         }
+        film_moment_texts_reset(&to.texts);
     }
     FILM_OUTPUT_LITERAL(output, "</log>\n");
-    return FILM_OK;
+    return status;
 }

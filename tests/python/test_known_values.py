@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import xml.etree.ElementTree
 
 import pytest
 
@@ -502,6 +503,17 @@ def test_texts_of_objects_that_change(runner, seed, way):
     assert (result.rc, result.stderr) == (0, "")
     told = json.loads((runner.folder / "told.json").read_text())
     assert [v["text"] for v in shown(result.film)] == told
+    as_json = run_program("log", "--format", "json", result.film).stdout.splitlines()
+    assert [json.loads(line) for line in as_json] == dump_events(result.film)
+    as_xml = xml.etree.ElementTree.fromstring(
+        run_program("log", "--format", "xml", result.film).stdout
+    )
+    calls = [
+        call.get("args")
+        for call in as_xml.iter("call")
+        if call.get("function") == "__main__.show"
+    ]
+    assert calls == [f"v={text}" for text in told]
     log = run_program("log", result.film, "--function", "__main__.show")
     lines = [line for line in log.stdout.splitlines() if "run __main__.show(" in line]
     assert len(lines) == len(told)
