@@ -3,8 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/fingerprint.h"
 
+#include <string.h>
+
 #include "recorder/attributes.h"
 #include "recorder/compat_modules.h"
+#include "recorder/families/arrays.h"
 #include "recorder/fingerprint_words.h"
 
 /* An int that is an index of a sequence of this length; -1: none. */
@@ -125,6 +128,31 @@ bytearray_store(film_walk *walk, PyObject *object, Py_ssize_t index, PyObject *v
     return true;
 }
 
+static bool
+numbers_store(film_walk *walk, PyObject *array, Py_ssize_t index, PyObject *value,
+              film_store_effect *effect)
+{
+    char item[FILM_NUMBER_BYTES], block[BLOCK];
+    const char *bytes;
+    size_t length, size, at, first, count;
+
+    if (value == NULL || !film_numbers_read(array, &bytes, &length) ||
+        !film_numbers_encode(array, value, item, &size)) {
+        return false;
+    }
+    at = (size_t)index * size;
+    first = at - at % BLOCK; /* an item lies in one block */
+    count = length - first < BLOCK ? length - first : BLOCK;
+    if ((walk->left -= 2 * BLOCK / BYTES_AN_ITEM) < 0) {
+        return false;
+    }
+    memcpy(block, bytes + first, count);
+    effect->delta -= block_word(block, count, first / BLOCK);
+    memcpy(block + (at - first), item, size);
+    effect->delta += block_word(block, count, first / BLOCK);
+    return true;
+}
+
 /* The store of item `key` of a sequence. */
 static bool
 sequence_store(film_walk *walk, PyObject *owner, film_content content, PyObject *key,
@@ -137,6 +165,9 @@ sequence_store(film_walk *walk, PyObject *owner, film_content content, PyObject 
     }
     if (content == FILM_CONTENT_LIST) {
         return list_store(walk, owner, index, value, levels, effect);
+    }
+    if (content == FILM_CONTENT_NUMBERS) {
+        return numbers_store(walk, owner, index, value, effect);
     }
     return content == FILM_CONTENT_DEQUE
                ? deque_store(walk, owner, index, value, levels, effect)
@@ -281,7 +312,7 @@ film_fingerprint_store(PyObject *owner, film_content content, uint32_t levels,
                 attribute_store(&walk, owner, name, value, effect);
     }
     else if ((content == FILM_CONTENT_LIST || content == FILM_CONTENT_DEQUE ||
-              content == FILM_CONTENT_BYTEARRAY) &&
+              content == FILM_CONTENT_BYTEARRAY || content == FILM_CONTENT_NUMBERS) &&
              key != NULL) {
         known = sequence_store(&walk, owner, content, key, value, below, effect);
     }

@@ -644,3 +644,74 @@ def test_scrubbed_parts(runner):
     assert "Adalbert" not in json.dumps(texts)
     assert texts["day"] == "datetime.date(2024, 2, 29)"
     assert run_program("check", out).rc == 0
+
+
+ARRAYS = """
+import array
+def main():
+    a = array.array("i", [1, 2, 3])
+    a[0] = 5
+    a.append(4)
+    a[1] = 2
+    a.pop()
+    b = a
+    b[2] += 1
+    a[-1] = 7
+    a.reverse()
+    d = array.array("d", [0.5, 1])
+    d[0] = 1.5
+    d[1] = 2
+    f = array.array("f", [0.5])
+    f[0] = 0.1
+    big = array.array("q", range(1000))
+    big[500] = -1
+    big[501] = 10
+    n = len(big)
+    u = array.array("B", bytes(300))
+    u[299] = 255
+    n = max(u)
+    del u[0]
+    u[0] = int(n)
+    try:
+        u[1] = 256
+    except OverflowError:
+        pass
+    n = len(u)
+    return n
+main()
+"""
+
+
+def test_each_change_of_an_array_is_told_once(runner):
+    """A store is a set, whatever its item's type; what a method does is a change."""
+    result = runner.record(ARRAYS, options=VALUES)
+    assert (result.rc, result.stderr) == (0, "")
+    events = dump_events(result.film)
+    items = [
+        (e["key"]["text"], e["value"]["text"])
+        for e in events
+        if e["kind"] == "set" and e["scope"] == "item"
+    ]
+    assert items == [
+        *(
+            ("0", "5"),
+            ("1", "2"),
+            ("2", "4"),
+            ("-1", "7"),
+            ("0", "1.5"),
+            ("1", "2"),
+            ("0", "0.1"),
+        ),
+        *(("500", "-1"), ("501", "10"), ("299", "255"), ("0", "255")),
+    ]
+    changes = [
+        (e["length_before"], e["value"]["text"])
+        for e in events
+        if e["kind"] == "change"
+    ]
+    assert changes == [
+        (3, "array('i', [5, 2, 3, 4])"),
+        (4, "array('i', [5, 2, 3])"),
+        (3, "array('i', [7, 2, 5])"),
+    ]
+    assert sum(e["kind"] == "delete" and e["scope"] == "item" for e in events) == 1

@@ -192,6 +192,56 @@ film_numbers_read(PyObject *object, const char **bytes, size_t *length)
     return true;
 }
 
+/* As the item of an array of ints; false: it does not fit. */
+static bool
+encode_int(PyObject *value, const film_array_kind *kind, char *to)
+{
+    bool is_signed = strchr("bhilq", kind->code) != NULL;
+    int bits = 8 * kind->size;
+    int64_t number;
+
+    if (!PyLong_Check(value) || !film_long_small(value, &number) ||
+        (!is_signed && number < 0) ||
+        (bits < 64 && (is_signed ? number >= INT64_C(1) << (bits - 1) ||
+                                       number < -(INT64_C(1) << (bits - 1))
+                                 : number >= INT64_C(1) << bits))) {
+        return false;
+    }
+    memcpy(to, &number, (size_t)kind->size); /* little-endian: see clock.h */
+    return true;
+}
+
+static bool
+encode_float(PyObject *value, const film_array_kind *kind, char *to)
+{
+    double number = PyFloat_CheckExact(value) ? PyFloat_AS_DOUBLE(value) : 0;
+    float single = (float)number;
+
+    if (!PyFloat_CheckExact(value)) {
+        return false;
+    }
+    if (kind->size == (int)sizeof(single)) {
+        memcpy(to, &single, sizeof(single));
+    }
+    else {
+        memcpy(to, &number, sizeof(number));
+    }
+    return true;
+}
+
+bool
+film_numbers_encode(PyObject *object, PyObject *value, char *to, size_t *size)
+{
+    const film_array_kind *kind = ((const film_number_array *)object)->kind;
+
+    *size = (size_t)kind->size;
+    if (is_text((const film_number_array *)object)) {
+        return false;
+    }
+    return kind->code == 'f' || kind->code == 'd' ? encode_float(value, kind, to)
+                                                  : encode_int(value, kind, to);
+}
+
 void
 film_numbers_put(PyObject *object, uint32_t count)
 {

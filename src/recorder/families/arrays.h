@@ -16,4 +16,10 @@ film_numbers_read(PyObject *object, const char **bytes, size_t *length);
 void
 film_numbers_put(PyObject *object, uint32_t count);
 
+/* The bytes of an item of the array that `value` is stored as; false: it cannot be, or
+ * that is not known. */
+#define FILM_NUMBER_BYTES 8u
+bool
+film_numbers_encode(PyObject *object, PyObject *value, char *to, size_t *size);
+
 #endif
