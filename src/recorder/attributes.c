@@ -200,7 +200,7 @@ film_dict_item(PyObject *dict, PyObject *key, film_dict_place *place)
     return found >= 0;
 }
 
-bool
+FILM_HOT bool
 film_dict_same_key(PyObject *dict, PyObject *key, Py_hash_t hash,
                    film_dict_place *place)
 {
@@ -524,7 +524,7 @@ turn_to_type(film_named *named, PyTypeObject *type)
 }
 
 /* By the position of last time, else by a search that finds the position. */
-static PyObject *
+static FILM_HOT PyObject *
 read_pairs(film_named *named, const film_pairs *pairs)
 {
     int32_t index = named->value_index;
@@ -566,7 +566,7 @@ read_in_line(film_named *named, PyDictKeysObject *keys, PyObject *const *values,
     return value;
 }
 
-PyObject *
+FILM_HOT PyObject *
 film_attribute_read(film_named *named, PyObject *owner, film_kept *kept)
 {
     PyTypeObject *type = Py_TYPE(owner);

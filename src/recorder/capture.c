@@ -20,7 +20,7 @@
 
 static film_capture_limits the_limits;
 
-uint8_t *
+FILM_HOT uint8_t *
 film_capture_any(film_context *context, PyObject *value, const film_holder *holder,
                  PyObject *name, uint8_t *to)
 {
@@ -67,7 +67,7 @@ film_capture_secret(film_context *context, PyObject *value, const film_holder *h
     return film_capture_any(context, value, holder, NULL, to);
 }
 
-uint8_t *
+FILM_HOT uint8_t *
 film_capture_owner(film_context *context, PyObject *owner, const film_holder *holder,
                    uint8_t *to)
 {
@@ -316,7 +316,7 @@ tell_changed_within(film_context *context, PyObject *value,
     return count;
 }
 
-uint32_t
+FILM_HOT uint32_t
 film_capture_changed(film_context *context, PyObject *value, const film_holder *holder,
                      film_effect effect, film_changed *changed)
 {
@@ -434,7 +434,7 @@ film_capture_living(const void *address, uint64_t serial)
                : NULL;
 }
 
-void
+FILM_HOT void
 film_capture_returned(film_context *context, PyObject *value)
 {
     context->returned = value;

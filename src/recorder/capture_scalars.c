@@ -160,7 +160,7 @@ looked_at(size_t length)
 }
 
 /* A str by itself: more than a token holds, or beside a secret. */
-static uint8_t *
+static FILM_HOT uint8_t *
 long_str_token(PyObject *value, uint8_t *to)
 {
     size_t length = (size_t)PyUnicode_GET_LENGTH(value);
@@ -413,7 +413,7 @@ film_made_scalar_token(PyObject *value, uint8_t *to)
                                 : complex_token(value, to);
 }
 
-uint8_t *
+FILM_HOT uint8_t *
 film_scalar_token(PyObject *value, uint8_t *to)
 {
     const PyTypeObject *type = Py_TYPE(value);

@@ -40,7 +40,7 @@ expect_word(PyObject *owner, film_named *named, PyObject *value, film_stored *st
     return true;
 }
 
-void
+FILM_HOT void
 film_capture_expect(PyObject *owner, film_named *named, PyObject *key, PyObject *value,
                     film_stored *stored)
 {
@@ -143,7 +143,7 @@ film_capture_again(film_context *context, const film_stored *stored)
 }
 
 /* The word of an attribute; the object may have died and another taken its place. */
-static void
+static FILM_HOT void
 store_word(const film_stored *stored)
 {
     film_object_way *way = film_objects_find_way(stored->address);
@@ -186,7 +186,7 @@ count_again(film_object *object, const film_stored *stored, bool alone)
             : -1;
 }
 
-void
+FILM_HOT void
 film_capture_stored(const film_stored *stored, bool alone)
 {
     film_object *object;

@@ -60,6 +60,9 @@ _Static_assert(PY_VERSION_HEX >= 0x030b0000 && PY_VERSION_HEX < 0x030f0000,
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What runs at nearly every event: the linker puts these side by side, so that they take
+ * few lines of the instruction cache. */
+#define FILM_HOT __attribute__((hot))
 #define FILM_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define FILM_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 

@@ -56,7 +56,7 @@ tell_death(const void *block)
     }
 }
 
-static void
+static FILM_HOT void
 on_free(void *allocator, void *block)
 {
     if (FILM_UNLIKELY(film_the_watched[watched_place(block)] != 0) && block != NULL) {

@@ -83,7 +83,7 @@ said_word(PyObject *item)
 }
 
 /* The word of an item that is no small number and no short text. */
-uint64_t
+FILM_HOT uint64_t
 film_other_word(film_walk *walk, PyObject *item, uint32_t levels)
 {
     const PyTypeObject *type = Py_TYPE(item);
@@ -120,7 +120,7 @@ film_other_word(film_walk *walk, PyObject *item, uint32_t levels)
     return identity_word(item, type);
 }
 
-static uint64_t
+static FILM_HOT uint64_t
 array_word(film_walk *walk, PyObject *const *items, Py_ssize_t count, uint32_t levels)
 {
     Py_ssize_t shown = count < film_the_shown_items ? count : film_the_shown_items;
@@ -155,7 +155,7 @@ chain_word(film_walk *walk, PyObject *dict, uint32_t levels)
     return sum;
 }
 
-static uint64_t
+static FILM_HOT uint64_t
 dict_word(film_walk *walk, PyObject *dict, uint32_t levels)
 {
     uint64_t sum = (uint64_t)film_dict_length(dict) * GOLDEN, before = 0;
@@ -293,7 +293,7 @@ attribute_word(film_walk *walk, const film_pairs *pairs, Py_ssize_t index)
                                   (uint64_t)(uintptr_t)pairs->texts[index].me_key);
 }
 
-static uint64_t
+static FILM_HOT uint64_t
 instance_word(film_walk *walk, PyObject *object)
 {
     const film_type *type = film_type_of(Py_TYPE(object));
@@ -389,7 +389,7 @@ shape_word(PyObject *object, film_content content)
     return film_digest_mix(sum, (uint64_t)array.dimensions);
 }
 
-static uint64_t
+static FILM_HOT uint64_t
 content_word(film_walk *walk, PyObject *object, film_content content, uint32_t levels)
 {
     uint32_t below = levels - 1;
@@ -459,7 +459,7 @@ film_content_length(PyObject *object, film_content content)
     return -1;
 }
 
-film_fingerprint
+FILM_HOT film_fingerprint
 film_fingerprint_of(PyObject *object, film_content content, uint32_t levels)
 {
     int64_t most = film_the_looks_left < FILM_FINGERPRINT_ITEMS

@@ -297,7 +297,7 @@ attribute_store(film_walk *walk, PyObject *object, PyObject *name, PyObject *val
     return true;
 }
 
-bool
+FILM_HOT bool
 film_fingerprint_store(PyObject *owner, film_content content, uint32_t levels,
                        PyObject *name, PyObject *key, PyObject *value,
                        film_store_effect *effect)

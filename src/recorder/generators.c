@@ -83,7 +83,7 @@ film_generators_put(film_frame_key frame, uint64_t serial, uint32_t code_id,
     return gone;
 }
 
-bool
+FILM_HOT bool
 film_generators_get(film_frame_key frame, uint32_t code_id, const void *thread,
                     uint64_t *serial)
 {

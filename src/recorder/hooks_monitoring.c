@@ -44,8 +44,8 @@ event_frame(PyObject *const *args)
 }
 
 #define CALLBACK(name)                                                                 \
-    static PyObject *name(PyObject *self, PyObject *const *args, size_t count,         \
-                          PyObject *names)
+    static FILM_HOT PyObject *name(PyObject *self, PyObject *const *args,              \
+                                   size_t count, PyObject *names)
 
 /* A point lies ahead: its event must come. */
 static void
@@ -185,7 +185,7 @@ CALLBACK(on_yield)
 }
 
 /* Any line. */
-static __attribute__((noinline)) PyObject *
+static FILM_HOT __attribute__((noinline)) PyObject *
 look_at_line(PyObject *const *args)
 {
     film_frame *frame = film_compat_current_frame();

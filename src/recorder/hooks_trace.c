@@ -279,7 +279,7 @@ on_exception(film_frame *frame, PyObject *arg)
     }
 }
 
-static void
+static FILM_HOT void
 on_line(film_frame *frame)
 {
     PyObject *code_object = film_frame_code(frame);

@@ -227,7 +227,7 @@ renew(PyObject *object, film_object *entry)
     return entry;
 }
 
-film_object *
+FILM_HOT film_object *
 film_objects_see(film_context *context, PyObject *object, const film_holder *holder,
                  bool *known)
 {

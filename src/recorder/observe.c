@@ -98,7 +98,7 @@ begin_region(film_context *context, film_stack_entry *entry, const film_frame *f
     return written;
 }
 
-bool
+FILM_HOT bool
 film_observe_line(film_context *context, const film_frame *frame, uint32_t unit)
 {
     film_stack_entry *entry = context->top;
@@ -118,7 +118,7 @@ film_observe_line(film_context *context, const film_frame *frame, uint32_t unit)
     return true;
 }
 
-bool
+FILM_HOT bool
 film_observe_point(film_context *context, const film_frame *frame, uint32_t unit)
 {
     film_stack_entry *entry = context->top;
@@ -150,7 +150,7 @@ is_before_opening(const film_stack_entry *entry, uint32_t place)
 /* An event within the region: the writes before it. `entered`: code runs from within
  * the instruction, which may be a store whose slot is written already; or a finaliser
  * runs in the unwinding, and all is told. */
-static bool
+static FILM_HOT bool
 tell_inside(film_context *context, film_stack_entry *entry, const film_frame *frame,
             uint32_t unit, bool entered)
 {
@@ -251,7 +251,7 @@ tell_quiet_line(film_context *context, const film_frame *frame)
 }
 
 /* What the top wrote before it leaves, and the value. */
-static bool
+static FILM_HOT bool
 tell_leaving(film_context *context, const film_frame *frame, PyObject *value)
 {
     film_stack_entry *entry = context->top;
@@ -270,7 +270,7 @@ tell_leaving(film_context *context, const film_frame *frame, PyObject *value)
     return film_tell_result(context, value);
 }
 
-bool
+FILM_HOT bool
 film_observe_yield(film_context *context, const film_frame *frame, PyObject *value)
 {
     if (FILM_LIKELY(context->top->plan != NULL) &&
@@ -332,7 +332,7 @@ return_quickly(film_context *context, const film_frame *frame, PyObject *value)
     return true;
 }
 
-bool
+FILM_HOT bool
 film_observe_return(film_context *context, const film_frame *frame, PyObject *value)
 {
     if (!tell_quiet_line(context, frame)) {

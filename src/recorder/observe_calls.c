@@ -195,7 +195,7 @@ tell_call(film_context *context, film_stack_entry *entry, const film_frame *fram
     return true;
 }
 
-bool
+FILM_HOT bool
 film_observe_call(film_context *context, const film_frame *frame, PyObject *code_object,
                   const film_code *code)
 {

@@ -366,7 +366,7 @@ tell_local(film_context *context, film_stack_entry *entry, const film_frame *fra
                            (size_t)(end - tokens));
 }
 
-bool
+FILM_HOT bool
 film_pending_begin(film_context *context, film_stack_entry *entry,
                    const film_frame *frame, const film_write *write, bool in_flight)
 {
@@ -437,7 +437,7 @@ renew_owner(film_context *context, film_pending *pending)
     }
 }
 
-bool
+FILM_HOT bool
 film_pending_settle(film_context *context, film_stack_entry *entry)
 {
     film_pending *pending = &context->pendings[context->pending_count - 1];

@@ -446,7 +446,7 @@ cell_proves(const film_context *context, const film_object *object,
     return object->cell == (uint16_t)key && film_told_is(key, address, 0);
 }
 
-void
+FILM_HOT void
 film_objects_vacate(const film_holder *holder)
 {
     switch (holder->kind) {

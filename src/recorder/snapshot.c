@@ -62,7 +62,7 @@ film_snapshot_address(film_object *object, PyObject *value,
     film_object_set_addresses(object, &addresses);
 }
 
-void
+FILM_HOT void
 film_snapshot_compared(film_object *object, PyObject *value, uint32_t levels,
                        const film_fingerprint *fingerprint)
 {
@@ -141,7 +141,7 @@ record_flags(const film_unfinished *made)
 }
 
 /* Takes the record off the buffer: written, unless it equals the last one. */
-static void
+static FILM_HOT void
 finish_record(film_object *object, uint32_t type_name, uint32_t flags, size_t start,
               bool whole)
 {
@@ -210,7 +210,7 @@ put_again(const film_object *object, int64_t length)
     return true;
 }
 
-film_object *
+FILM_HOT film_object *
 film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
                     const film_fingerprint *fingerprint)
 {
@@ -389,7 +389,7 @@ film_snapshot_hidden(film_context *context, PyObject *value, const film_holder *
     return end != NULL ? end : film_snapshot_token(context, value, holder, levels, to);
 }
 
-uint8_t *
+FILM_HOT uint8_t *
 film_snapshot_token(film_context *context, PyObject *value, const film_holder *holder,
                     uint32_t levels, uint8_t *to)
 {

@@ -131,7 +131,7 @@ put_key(film_unfinished *making, PyObject *value, Py_ssize_t position)
     put_held(making, value, &holder);
 }
 
-static void
+static FILM_HOT void
 put_item(film_unfinished *making, PyObject *value, Py_ssize_t position)
 {
     film_holder holder;
@@ -171,7 +171,7 @@ put_head(film_object_form form, int64_t length, uint32_t count)
     film_buffer_put_varint(&film_the_snapshot.body, count);
 }
 
-static void
+static FILM_HOT void
 put_array(film_unfinished *making, PyObject *const *items, Py_ssize_t length)
 {
     uint32_t count = bounded(making, length);
@@ -258,7 +258,7 @@ put_deque(film_unfinished *making, PyObject *deque)
     }
 }
 
-static void
+static FILM_HOT void
 put_pair(film_unfinished *making, PyObject *key, PyObject *value, Py_ssize_t position)
 {
     put_key(making, key, FILM_HINT_KEY + position);
@@ -291,7 +291,7 @@ put_ordered(film_unfinished *making, PyObject *dict, uint32_t count)
     return done;
 }
 
-static void
+static FILM_HOT void
 put_dict(film_unfinished *making, PyObject *dict)
 {
     int64_t length = film_dict_length(dict);
@@ -513,7 +513,7 @@ qualified_name(PyObject *object, film_content content)
     }
 }
 
-static void
+static FILM_HOT void
 put_content(film_unfinished *making, film_content content)
 {
     PyObject *object = making->object;
@@ -566,7 +566,7 @@ put_content(film_unfinished *making, film_content content)
     }
 }
 
-void
+FILM_HOT void
 film_snapshot_put(film_unfinished *making, film_content content)
 {
     put_content(making, content);

@@ -389,7 +389,7 @@ film_stack_focus(film_context *context, const film_frame *frame, PyObject *code_
                          : take_up(context, frame, code_object, code);
 }
 
-bool
+FILM_HOT bool
 film_stack_resume(film_context *context, const film_frame *frame, PyObject *code_object,
                   const film_code *code, uint32_t unit)
 {

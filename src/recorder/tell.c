@@ -35,7 +35,7 @@ secret_local(film_stack_entry *entry, uint32_t slot)
     return film_name_of_secret_slot(entry, slot);
 }
 
-uint8_t *
+FILM_HOT uint8_t *
 film_capture_local(film_context *context, film_stack_entry *entry, uint32_t slot,
                    bool cell, bool in_flight, PyObject *value, uint8_t *to)
 {
@@ -339,7 +339,7 @@ tell(film_context *context, film_stack_entry *entry, const film_frame *frame,
     return true;
 }
 
-bool
+FILM_HOT bool
 film_tell_writes(film_context *context, film_stack_entry *entry,
                  const film_frame *frame, const film_write *writes, uint32_t count)
 {
@@ -373,7 +373,7 @@ film_tell_arguments(film_context *context, film_stack_entry *entry,
     return true;
 }
 
-bool
+FILM_HOT bool
 film_tell_result(film_context *context, PyObject *value)
 {
     uint8_t *to = film_append_begin_values(context->thread);

@@ -12,7 +12,7 @@
 /* How many bound methods in a list, tuple or dict are followed to their objects. */
 #define METHODS_LIMIT 16
 
-bool
+FILM_HOT bool
 film_tell_change(film_context *context, PyObject *value, const film_holder *holder,
                  film_effect effect)
 {
@@ -31,7 +31,7 @@ film_tell_change(film_context *context, PyObject *value, const film_holder *hold
 }
 
 /* What calling this bound method may have changed. */
-static bool
+static FILM_HOT bool
 tell_self(film_context *context, PyObject *self)
 {
     film_holder holder = {.kind = FILM_HOLDER_NONE};
@@ -40,7 +40,7 @@ tell_self(film_context *context, PyObject *self)
 }
 
 /* `table[i](x)`: a short list, tuple or dict of bound methods. */
-static bool
+static FILM_HOT bool
 tell_methods(film_context *context, PyObject *table)
 {
     bool dict = Py_IS_TYPE(table, &PyDict_Type);
@@ -91,7 +91,7 @@ tell_held(film_context *context, PyObject *owner)
     return true;
 }
 
-static bool
+static FILM_HOT bool
 tell_touch(film_context *context, film_stack_entry *entry, const film_frame *frame,
            const film_touch *touch)
 {
@@ -148,7 +148,7 @@ makes_generator(film_stack_entry *entry, const film_frame *frame,
 
 /* A method was called: where its object is a builtin, only that one may have changed.
  * False: it is none, and anything may have. */
-static bool
+static FILM_HOT bool
 is_contained(film_context *context, film_stack_entry *entry, const film_frame *frame,
              const film_change *change, bool *written)
 {
@@ -180,7 +180,7 @@ is_contained(film_context *context, film_stack_entry *entry, const film_frame *f
     return true;
 }
 
-static bool
+static FILM_HOT bool
 tell_all_touches(film_context *context, film_stack_entry *entry,
                  const film_frame *frame)
 {
@@ -196,7 +196,7 @@ tell_all_touches(film_context *context, film_stack_entry *entry,
     return true;
 }
 
-bool
+FILM_HOT bool
 film_tell_touches(film_context *context, film_stack_entry *entry,
                   const film_frame *frame, uint32_t unit)
 {

@@ -190,7 +190,7 @@ has_attributes(PyObject *value)
            Py_TYPE(value) == &PyFunction_Type;
 }
 
-PyObject *
+FILM_HOT PyObject *
 film_touch_resolve(film_stack_entry *entry, const film_frame *frame,
                    const film_touch *touch, film_holder *holder)
 {
