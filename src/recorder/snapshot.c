@@ -16,6 +16,7 @@
 
 #define BYTES_KEPT 256u
 #define KEPT_LISTS 64u
+#define SAID_DEPTH 6u
 #define ITEMS_PLACED 512u /* beyond those shown, in one go */
 
 film_snapshot film_the_snapshot;
@@ -319,8 +320,8 @@ tell_content(film_context *context, film_object *object, PyObject *value,
 /* The token of an object that has no serial: of a record that any equal one may have
  * written. NULL: it is not read that way, and has a serial. */
 static uint8_t *
-said_token(film_context *context, PyObject *value, uint32_t levels, bool hidden,
-           uint8_t *to)
+make_said_token(film_context *context, PyObject *value, uint32_t levels, bool hidden,
+                uint8_t *to)
 {
     film_unfinished making = {.context = context,
                               .object = value,
@@ -366,6 +367,24 @@ said_token(film_context *context, PyObject *value, uint32_t levels, bool hidden,
         return to;
     }
     return film_token_put_value(to, FILM_TOKEN_VALUE, id - 1);
+}
+
+/* The same, as deep as slices of slices and methods of methods are told; beyond that they
+ * have serials, as what lies deeper in containers has. */
+static uint8_t *
+said_token(film_context *context, PyObject *value, uint32_t levels, bool hidden,
+           uint8_t *to)
+{
+    static unsigned depth; /* nothing of the program runs meanwhile */
+    uint8_t *end;
+
+    if (depth == SAID_DEPTH) {
+        return NULL;
+    }
+    depth++;
+    end = make_said_token(context, value, levels, hidden, to);
+    depth--;
+    return end;
 }
 
 bool

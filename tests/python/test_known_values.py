@@ -715,3 +715,45 @@ def test_each_change_of_an_array_is_told_once(runner):
         (3, "array('i', [7, 2, 5])"),
     ]
     assert sum(e["kind"] == "delete" and e["scope"] == "item" for e in events) == 1
+
+
+DEEP = """
+import collections, functools, types
+def f(x): pass
+def show(v): pass
+def main():
+    s = None
+    for _ in range(100_000): s = slice(s)
+    show(s)
+    m = f
+    for _ in range(100_000): m = types.MethodType(f, m)
+    show(m)
+    p = f
+    for _ in range(100_000): p = functools.partial(f, p)
+    show(p)
+    P = collections.namedtuple("P", "x")
+    q = None
+    for _ in range(100_000): q = P(q)
+    show(q)
+    around = functools.partial(f)
+    around.__setstate__((f, (around,), {}, {}))
+    show(around)
+    l = []
+    s = slice(l, [l])
+    l.append(s)
+    l.append(types.MethodType(f, l))
+    show(s)
+    show(l)
+main()
+print("end")
+"""
+
+
+def test_deep_and_around(runner):
+    """Slices of slices, methods of methods: told as deep as values go, whatever their depth."""
+    result = runner.record(DEEP, options=VALUES)
+    assert (result.rc, result.stderr, result.stdout) == (0, "", "end\n")
+    told = [v["text"] for v in shown(result.film)]
+    assert len(told) == 7
+    assert [text[:6] for text in told[:4]] == ["slice(", "<bound", "functo", "P(x=P("]
+    assert run_program("log", result.film).rc == 0
