@@ -95,6 +95,9 @@ typedef enum film_note_base {
 #define FILM_BASE_SAYS_VALUE 0x20u
 #define FILM_BASE_ITEMS 0x1fu /* film_note_base */
 
+/* The last of the names where there are more. */
+#define FILM_MORE_NAMES "..."
+
 typedef struct film_value_note {
     uint32_t text, names; /* string ids */
     uint8_t base;         /* film_note_base, FILM_BASE_... */

@@ -34,10 +34,16 @@ next_name(film_text *left, film_text *name)
     return true;
 }
 
+static bool
+is_more(film_text name)
+{
+    return film_text_is(name, FILM_MORE_NAMES, sizeof(FILM_MORE_NAMES) - 1);
+}
+
 bool
 film_note_names(film_text *left, film_text *name)
 {
-    return next_name(left, name);
+    return next_name(left, name) && !is_more(*name);
 }
 
 bool
@@ -381,7 +387,7 @@ put_all_fields(film_noted *of, bool *first)
         film_text name = {"", 0};
         film_token token;
 
-        if (film_render_is_full(of->renderer)) {
+        if (film_render_is_full(of->renderer) || is_more(name)) {
             return false;
         }
         if (of->form == FILM_OBJECT_ATTRIBUTES) {
@@ -409,7 +415,7 @@ put_named_fields(film_noted *of, bool *first)
     film_token token;
 
     while (next_name(&names, &name)) {
-        if (film_render_is_full(of->renderer)) {
+        if (film_render_is_full(of->renderer) || is_more(name)) {
             return false;
         }
         if (of->form == FILM_OBJECT_ATTRIBUTES

@@ -757,3 +757,30 @@ def test_deep_and_around(runner):
     assert len(told) == 7
     assert [text[:6] for text in told[:4]] == ["slice(", "<bound", "functo", "P(x=P("]
     assert run_program("log", result.film).rc == 0
+
+
+WIDE = """
+import collections, dataclasses, json
+def made(count): return dataclasses.make_dataclass("D", [(f"a_field_with_a_long_name_{i:03}", int, i) for i in range(count)])
+def show(v): pass
+wide, wider = made(60)(), made(300)()
+named = collections.namedtuple("N", [f"another_long_field_name_{i:03}" for i in range(40)])(*range(40))
+class Liar(tuple):
+    _fields = ("a,b", "c")
+for v in (wide, named, wider, Liar((1, 2))): show(v)
+print(json.dumps([repr(wide), repr(named)]))
+"""
+
+
+def test_many_fields(runner):
+    """All that fit are shown; what does not is said to be there."""
+    result = runner.record(
+        WIDE, options=[*VALUES, "--items", "500", "--text-bytes", "20000"]
+    )
+    assert (result.rc, result.stderr) == (0, "")
+    told = [v["text"] for v in shown(result.film)]
+    assert told[:2] == json.loads(result.stdout)
+    assert told[2].startswith("D(a_field_with_a_long_name_000=0, ") and told[
+        2
+    ].endswith(", ...)")
+    assert "a=" not in told[3] and "b=" not in told[3]

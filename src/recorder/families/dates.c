@@ -196,6 +196,7 @@ open_text(parts *of, const PyTypeObject *type)
 {
     of->count = of->shown = 0;
     of->text.length = of->names.length = 0;
+    of->text.cut = of->names.cut = false;
     film_template_put_name(&of->text, type->tp_name);
     film_template_put(&of->text, "(");
 }

@@ -11,7 +11,7 @@
 
 /* The fields that a dataclass shows, with commas between; false: it is none. */
 static bool
-put_shown(film_template *names, PyTypeObject *type)
+put_shown(film_name_list *names, PyTypeObject *type)
 {
     PyTypeObject *definer = film_family_definer(type, "__dataclass_fields__");
     PyObject *fields = definer == NULL ? NULL
@@ -34,8 +34,7 @@ put_shown(film_template *names, PyTypeObject *type)
         }
         if (film_family_object_at(field, shown) == Py_True &&
             film_family_object_at(field, kind) == ordinary) {
-            film_template_put(names, names->length > 0 ? "," : "");
-            film_template_put_str(names, name);
+            film_names_add_str(names, name);
         }
     }
     return true;
@@ -57,7 +56,8 @@ namespace_of(const PyTypeObject *type)
 static bool
 learn(film_type *known, PyTypeObject *type)
 {
-    film_template made = {0}, names = {0};
+    film_template made = {0};
+    film_name_list names = {.length = 0};
     const PyTypeObject *namespace = namespace_of(type);
 
     if (known->content != FILM_CONTENT_INSTANCE) {
@@ -74,13 +74,14 @@ learn(film_type *known, PyTypeObject *type)
     }
     else if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0 && put_shown(&names, type)) {
         film_template_put_str(&made, ((PyHeapTypeObject *)type)->ht_qualname);
-        film_template_put(&made, names.length > 0 ? "(" HOLE_FIELDS ")" : "()");
+        film_template_put(&made,
+                          names.length > 0 || names.cut ? "(" HOLE_FIELDS ")" : "()");
     }
     else {
         return false;
     }
     known->note_text = film_template_keep(&made);
-    known->note_names = film_template_keep(&names);
+    known->note_names = film_names_keep(&names);
     return true;
 }
 

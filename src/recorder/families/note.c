@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "format/value_record.h"
 #include "recorder/attributes.h"
 #include "recorder/capture_keep.h"
 #include "recorder/capture_scalars.h"
@@ -120,11 +121,15 @@ film_note_owner(film_unfinished *making, PyObject *owner)
 
 /* --- texts -------------------------------------------------------------------------- */
 
+static const char more[] = FILM_MORE_NAMES;
+
 static void
 put_bytes(film_template *made, const char *text, size_t length, bool is_name)
 {
-    size_t room = sizeof(made->text) - made->length;
+    size_t room = sizeof(made->text) - sizeof(more) - made->length;
     size_t used = length < room ? length : room;
+
+    made->cut = made->cut || length > room;
 
     while (used > 0 && used < length && ((unsigned char)text[used] & 0xc0) == 0x80) {
         used--; /* not within a character */
@@ -191,9 +196,65 @@ film_template_put_class(film_template *made, PyTypeObject *type)
 }
 
 uint32_t
-film_template_keep(const film_template *made)
+film_template_keep(film_template *made)
 {
+    if (made->cut) {
+        memcpy(made->text + made->length, more, sizeof(more) - 1);
+        return film_keep_string(made->text, made->length + sizeof(more) - 1);
+    }
     return film_keep_string(made->text, made->length);
+}
+
+/* --- names -------------------------------------------------------------------------- */
+
+void
+film_names_add(film_name_list *list, const char *name, size_t length)
+{
+    bool first = list->length == 0, plain = true;
+
+    for (size_t index = 0; index < length;
+         index++) { /* no class statement makes others */
+        plain = plain && name[index] != ',' && (unsigned char)name[index] >= 0x20;
+    }
+    if (list->cut || !plain ||
+        length + !first + sizeof(more) > sizeof(list->text) - list->length) {
+        list->cut = true;
+        return;
+    }
+    if (!first) {
+        list->text[list->length++] = ',';
+    }
+    memcpy(list->text + list->length, name, length);
+    list->length += length;
+}
+
+void
+film_names_add_str(film_name_list *list, PyObject *name)
+{
+    char text[256];
+    bool cut = true;
+
+    if (name != NULL && PyUnicode_CheckExact(name)) {
+        size_t length = film_text_copy(name, text, sizeof(text) - 4, &cut);
+
+        if (!cut) {
+            film_names_add(list, text, length);
+        }
+    }
+    list->cut = list->cut || cut;
+}
+
+uint32_t
+film_names_keep(film_name_list *list)
+{
+    if (list->cut) {
+        if (list->length > 0) {
+            list->text[list->length++] = ',';
+        }
+        memcpy(list->text + list->length, more, sizeof(more) - 1);
+        list->length += sizeof(more) - 1;
+    }
+    return film_keep_string(list->text, list->length);
 }
 
 uint32_t

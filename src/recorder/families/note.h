@@ -65,14 +65,33 @@ void
 film_note_owner(film_unfinished *making, PyObject *owner);
 
 /* --- texts ---
- * What does not fit is left off. */
+ * What does not fit is left off, and dots say so. */
 
 #define FILM_TEMPLATE_BYTES 400u
 
 typedef struct film_template {
     size_t length;
+    bool cut;
     char text[FILM_TEMPLATE_BYTES];
 } film_template;
+
+/* Names with commas between; what does not fit is one more name, FILM_MORE_NAMES. */
+#define FILM_NAMES_BYTES 4000u
+
+typedef struct film_name_list {
+    size_t length;
+    bool cut;
+    char text[FILM_NAMES_BYTES];
+} film_name_list;
+
+void
+film_names_add(film_name_list *list, const char *name, size_t length);
+
+void
+film_names_add_str(film_name_list *list, PyObject *name);
+
+uint32_t
+film_names_keep(film_name_list *list);
 
 void
 film_template_put(film_template *made, const char *text);
@@ -94,7 +113,7 @@ void
 film_template_put_class(film_template *made, PyTypeObject *type);
 
 uint32_t
-film_template_keep(const film_template *made);
+film_template_keep(film_template *made);
 
 /* The string id of a text that never changes. */
 typedef struct film_phrase {

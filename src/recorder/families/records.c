@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/families/records.h"
 
+#include <string.h>
 #include <structmember.h>
 
 #include "format/value_record.h"
@@ -33,17 +34,16 @@ film_record_fields(PyTypeObject *type)
 }
 
 static void
-put_fields(film_template *names, PyObject *fields)
+put_fields(film_name_list *names, PyObject *fields)
 {
     for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(fields); index++) {
-        film_template_put(names, index > 0 ? "," : "");
-        film_template_put_str(names, PyTuple_GET_ITEM(fields, index));
+        film_names_add_str(names, PyTuple_GET_ITEM(fields, index));
     }
 }
 
 /* The names of a structseq's visible items; false: it is none. */
 static bool
-put_members(film_template *names, PyTypeObject *type)
+put_members(film_name_list *names, PyTypeObject *type)
 {
     PyObject *dict = film_type_dict(type);
     PyObject *count = dict == NULL ? NULL : film_dict_find(dict, "n_sequence_fields");
@@ -60,8 +60,7 @@ put_members(film_template *names, PyTypeObject *type)
         if (name == NULL) {
             return false;
         }
-        film_template_put(names, index > 0 ? "," : "");
-        film_template_put_name(names, name);
+        film_names_add(names, name, strlen(name));
     }
     return true;
 }
@@ -69,7 +68,8 @@ put_members(film_template *names, PyTypeObject *type)
 static bool
 learn(film_type *known, PyTypeObject *type)
 {
-    film_template names = {0}, text = {0};
+    film_name_list names = {.length = 0};
+    film_template text = {0};
     PyObject *fields;
 
     if (known->content != FILM_CONTENT_TUPLE || type == &PyTuple_Type) {
@@ -89,7 +89,7 @@ learn(film_type *known, PyTypeObject *type)
     }
     film_template_put(&text, "(" HOLE_FIELDS ")");
     known->note_text = film_template_keep(&text);
-    known->note_names = film_template_keep(&names);
+    known->note_names = film_names_keep(&names);
     return true;
 }
 
