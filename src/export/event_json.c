@@ -29,13 +29,21 @@ render_call(film_output *output, const film_reader *reader, const film_code *cod
 film_status
 film_event_json_init(film_event_json *json, film_reader *reader, film_error *error)
 {
+    film_status status;
+
     memset(json, 0, sizeof(*json));
     json->reader = reader;
     json->head_length = (size_t)(PUT(json->head, "{\"event\":") - json->head);
     film_value_json_init(&json->values, reader);
     json->has_values = film_reader_info(reader)->level >= 2;
-    FILM_TRY(film_moment_texts_init(&json->texts, reader, error));
-    return film_names_init(&json->calls, reader, render_call, error);
+    status = film_moment_texts_init(&json->texts, reader, error);
+    if (status == FILM_OK) {
+        status = film_names_init(&json->calls, reader, render_call, error);
+    }
+    if (status != FILM_OK) {
+        film_event_json_reset(json);
+    }
+    return status;
 }
 
 void
