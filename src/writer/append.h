@@ -334,6 +334,25 @@ film_append_exception(film_thread *thread, film_kind kind, uint32_t offset,
 bool
 film_append_c(film_thread *thread, film_kind kind, uint32_t function, uint32_t offset);
 
+/* What an op row tells (docs/format.md); its arguments are told before it, by values
+ * rows. */
+typedef struct film_op_row {
+    uint32_t function; /* string ids */
+    uint32_t names, module, api;
+    uint32_t offset;     /* of the top frame, or FILM_NO_OFFSET */
+    uint32_t positional; /* how many of the values before it */
+    uint64_t sequence;   /* autograd's number + 1; 0: none */
+    uint8_t flags;       /* FILM_OP_ */
+} film_op_row;
+
+bool
+film_append_op(film_thread *thread, const film_op_row *op);
+
+/* `distance`: how many events of the thread ago the op began; flags: FILM_OP_RAISED. */
+bool
+film_append_op_end(film_thread *thread, uint64_t distance, uint8_t flags, uint32_t type,
+                   uint64_t message);
+
 bool
 film_append_task(film_thread *thread, uint64_t id, uint32_t name);
 

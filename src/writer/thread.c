@@ -248,6 +248,35 @@ film_append_c(film_thread *thread, film_kind kind, uint32_t function, uint32_t o
 }
 
 bool
+film_append_op(film_thread *thread, const film_op_row *op)
+{
+    uint8_t body[7 * FILM_VARINT_MAX + 1], *end;
+
+    end = film_varint_encode(body, op->function);
+    end = film_varint_encode(end, (uint32_t)(op->offset + 1));
+    *end++ = op->flags;
+    end = film_varint_encode(end, op->positional);
+    end = film_varint_encode(end, op->names);
+    end = film_varint_encode(end, op->module);
+    end = film_varint_encode(end, op->api);
+    end = film_varint_encode(end, op->sequence);
+    return append_ext(thread, FILM_KIND_OP, body, end, 1);
+}
+
+bool
+film_append_op_end(film_thread *thread, uint64_t distance, uint8_t flags, uint32_t type,
+                   uint64_t message)
+{
+    uint8_t body[3 * FILM_VARINT_MAX + 1], *end;
+
+    end = film_varint_encode(body, distance);
+    *end++ = flags;
+    end = film_varint_encode(end, type);
+    end = film_varint_encode(end, message);
+    return append_ext(thread, FILM_KIND_OP_END, body, end, 1);
+}
+
+bool
 film_append_task(film_thread *thread, uint64_t id, uint32_t name)
 {
     uint8_t body[2 * FILM_VARINT_MAX], *end;
