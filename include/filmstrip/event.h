@@ -56,17 +56,17 @@ typedef enum film_item_effect {
 
 /* What an op was run under, and what it is (film_event.form of an op). */
 enum {
-    FILM_OP_GRAD = 1,      /* autograd records */
-    FILM_OP_INFERENCE = 2, /* inference mode */
-    FILM_OP_INNER = 4,     /* within torch's C++, seen by its own observer: no values */
-    FILM_OP_BACKWARD = 8,  /* a node of the backward pass, or an op within one */
-    FILM_OP_SYNC = 16,     /* it waits for the device: item, tolist, cpu ... */
-    FILM_OP_LAUNCH = 32,   /* some tensor is on a device: its time is the launch's */
-    FILM_OP_COMPILED = 64  /* a region that torch.compile has compiled */
+    FILM_OPERATION_GRAD = 1,      /* autograd records */
+    FILM_OPERATION_INFERENCE = 2, /* inference mode */
+    FILM_OPERATION_INNER = 4,     /* within torch's C++, seen by its own observer: no values */
+    FILM_OPERATION_BACKWARD = 8,  /* a node of the backward pass, or an op within one */
+    FILM_OPERATION_SYNC = 16,     /* it waits for the device: item, tolist, cpu ... */
+    FILM_OPERATION_LAUNCH = 32,   /* some tensor is on a device: its time is the launch's */
+    FILM_OPERATION_COMPILED = 64  /* a region that torch.compile has compiled */
 };
 /* Of an op_end. */
 enum {
-    FILM_OP_RAISED = 1 /* it ended by an exception: text, value */
+    FILM_OPERATION_RAISED = 1 /* it ended by an exception: text, value */
 };
 
 /* The values that may go with an event (film_event_value_index). */
@@ -122,7 +122,7 @@ typedef struct film_event {
     uint32_t restored_length;
     const uint8_t *restored;
     uint64_t restored_frame;
-    uint8_t form; /* set, delete: film_set_form; op, op_end: FILM_OP_ flags */
+    uint8_t form; /* set, delete: film_set_form; op, op_end: FILM_OPERATION_ flags */
     bool cut;     /* change: it could not be compared in full; it may have changed */
 } film_event;
 

@@ -342,13 +342,13 @@ typedef struct film_op_row {
     uint32_t offset;     /* of the top frame, or FILM_NO_OFFSET */
     uint32_t positional; /* how many of the values before it */
     uint64_t sequence;   /* autograd's number + 1; 0: none */
-    uint8_t flags;       /* FILM_OP_ */
+    uint8_t flags;       /* FILM_OPERATION_ */
 } film_op_row;
 
 bool
 film_append_op(film_thread *thread, const film_op_row *op);
 
-/* `distance`: how many events of the thread ago the op began; flags: FILM_OP_RAISED. */
+/* `distance`: how many events of the thread ago the op began; flags: FILM_OPERATION_RAISED. */
 bool
 film_append_op_end(film_thread *thread, uint64_t distance, uint8_t flags, uint32_t type,
                    uint64_t message);
