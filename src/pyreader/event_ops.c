@@ -53,8 +53,8 @@ film_event_get_kwargs(PyObject *object, void *Py_UNUSED(closure))
     for (uint32_t i = self->event.slot; kwargs != NULL && i < self->event.token_count;
          i++) {
         film_text text = film_reader_op_keyword(reader, &self->event, i);
-        PyObject *name = text.length > 0 ? film_pyreader_text(text)
-                                         : PyUnicode_FromFormat("?%u", i);
+        PyObject *name =
+            text.length > 0 ? film_pyreader_text(text) : PyUnicode_FromFormat("?%u", i);
         PyObject *value = name == NULL ? NULL : film_event_value_at(self, reader, i);
 
         if (value == NULL || PyDict_SetItem(kwargs, name, value) < 0) {
@@ -144,13 +144,11 @@ film_event_get_flags(PyObject *object, void *Py_UNUSED(closure))
     static const struct {
         uint8_t flag;
         const char *word;
-    } words[] = {{FILM_OPERATION_GRAD, "grad"},
-                 {FILM_OPERATION_INFERENCE, "inference"},
-                 {FILM_OPERATION_INNER, "inner"},
-                 {FILM_OPERATION_BACKWARD, "backward"},
-                 {FILM_OPERATION_SYNC, "sync"},
-                 {FILM_OPERATION_LAUNCH, "launch"},
-                 {FILM_OPERATION_COMPILED, "compiled"}};
+    } words[] = {
+        {FILM_OPERATION_GRAD, "grad"},        {FILM_OPERATION_INFERENCE, "inference"},
+        {FILM_OPERATION_INNER, "inner"},      {FILM_OPERATION_BACKWARD, "backward"},
+        {FILM_OPERATION_SYNC, "sync"},        {FILM_OPERATION_LAUNCH, "launch"},
+        {FILM_OPERATION_COMPILED, "compiled"}};
     const film_event *event = &event_of(object)->event;
     PyObject *flags;
 

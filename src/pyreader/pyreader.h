@@ -15,6 +15,8 @@
 
 #include <filmstrip/reader.h>
 
+#include "analysis/timeline.h"
+
 typedef struct reader_state {
     PyTypeObject *reader_type; /* owned, as all here */
     PyTypeObject *cursor_type;
@@ -159,7 +161,6 @@ film_event_value_at(EventObject *self, film_reader *reader, uint32_t index);
 /* The recording's timeline, borrowed; NULL with an exception. */
 film_timeline *
 film_event_timeline(EventObject *self, film_reader *reader);
-
 
 /* Waits, without the GIL, until no query of another thread uses the reader. */
 void
