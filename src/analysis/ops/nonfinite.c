@@ -7,21 +7,16 @@
 #include <string.h>
 
 #include "analysis/merge.h"
+#include "analysis/open_ops.h"
 #include "base/alloc.h"
 #include "base/intern.h"
 
-/* An op that has begun. */
-typedef struct open_op {
-    uint64_t number, time_ns;
-    bool ignored; /* its results do not count */
-    bool blank;   /* it gives memory that nothing was written to */
-    bool carries; /* what was not finite among its arguments is such memory */
-} open_op;
-
-typedef struct open_ops {
-    open_op *items; /* owned */
-    size_t count, capacity;
-} open_ops;
+/* What is kept of an op until it ends (film_open_op.mark). */
+enum {
+    MARK_IGNORED = 1, /* its results do not count */
+    MARK_BLANK = 2,   /* it gives memory that nothing was written to */
+    MARK_CARRIES = 4  /* what was not finite among its arguments is such memory */
+};
 
 /* Memory with numbers that nobody has written yet. */
 typedef struct blank {
@@ -32,14 +27,12 @@ typedef struct finder {
     const film_nonfinite_options *options;
     film_reader *reader;
     film_nonfinite *out;
-    open_ops *threads; /* owned; by thread id */
-    size_t thread_count;
+    film_open_ops open;
     film_intern storages; /* to blanks */
     blank *blanks;        /* owned */
     size_t blank_count, blank_capacity;
     /* Of the event that is being looked at: */
-    const film_event *event;
-    open_op *op;
+    uint32_t mark;
     bool arguments_count; /* an argument that is not finite, and counts */
     bool arguments_blank; /* one that is not, and does not */
     bool is_nonfinite;
@@ -159,8 +152,8 @@ look_at_result(void *context, const film_tensor *tensor, uint32_t index)
     }
     find->out->summaries++;
     known = find_blank(find, tensor->storage);
-    if (find->op->blank ||
-        (known == NULL && index == 0 && find->op->carries)) {
+    if ((find->mark & MARK_BLANK) != 0 ||
+        (known == NULL && index == 0 && (find->mark & MARK_CARRIES) != 0)) {
         if (nonfinite > 0) {
             note_blank(find, tensor->storage, nonfinite);
         }
@@ -178,121 +171,71 @@ look_at_result(void *context, const film_tensor *tensor, uint32_t index)
     return true;
 }
 
-static open_ops *
-ops_of(finder *find, uint32_t thread)
-{
-    open_ops *grown;
-
-    if (thread >= find->thread_count) {
-        size_t old = find->thread_count;
-
-        grown = film_grow(find->threads, &find->thread_count, thread + 1u,
-                          sizeof(*grown));
-        if (grown == NULL) {
-            return NULL;
-        }
-        memset(grown + old, 0, (find->thread_count - old) * sizeof(*grown));
-        find->threads = grown;
-    }
-    return &find->threads[thread];
-}
-
 static film_status
-begin_op(finder *find, open_ops *open, const film_merged *merged, film_error *error)
+begin_op(finder *find, const film_event *event, film_error *error)
 {
-    const film_event *event = merged->event;
-    open_op *grown =
-        film_grow(open->items, &open->capacity, open->count + 1, sizeof(*grown));
-    open_op *op;
+    film_open_op *op = film_open_ops_begin(&find->open, 0, event);
+    uint32_t mark = 0;
 
-    if (grown == NULL) {
+    if (op == NULL) {
         return film_fail(error, FILM_NO_MEMORY, "memory ran out");
     }
-    open->items = grown;
-    op = &grown[open->count++];
-    *op = (open_op){
-        .number = event->number,
-        .time_ns = merged->time_ns,
-        .ignored = event->number < find->options->from || is_ignored(find, event),
-        .blank = gives_blank(film_reader_string(find->reader, event->text).data)};
     find->arguments_blank = find->arguments_count = false;
     FILM_TRY(
         film_reader_event_tensors(find->reader, event, look_at_argument, find, error));
-    op->carries = find->arguments_blank && !find->arguments_count;
+    if (event->number < find->options->from || is_ignored(find, event)) {
+        mark |= MARK_IGNORED;
+    }
+    if (gives_blank(film_reader_string(find->reader, event->text).data)) {
+        mark |= MARK_BLANK;
+    }
+    if (find->arguments_blank && !find->arguments_count) {
+        mark |= MARK_CARRIES;
+    }
+    op->mark = mark;
     return FILM_OK;
 }
 
-/* *op: the one that ended; ops within it that never ended are forgotten. False: its
- * beginning was not seen. */
-static bool
-take_open(open_ops *open, uint64_t number, open_op *op)
-{
-    while (open->count > 0 && open->items[open->count - 1].number > number) {
-        open->count--;
-    }
-    if (open->count == 0 || open->items[open->count - 1].number != number) {
-        return false;
-    }
-    *op = open->items[--open->count];
-    return true;
-}
-
 static film_status
-end_op(finder *find, open_ops *open, const film_event *event, film_error *error)
+end_op(finder *find, const film_event *event, film_error *error)
 {
-    open_op op = {0};
+    film_nonfinite *out = find->out;
+    film_open_op op;
 
-    if (!take_open(open, event->op, &op)) {
+    if (!film_open_ops_end(&find->open, 0, event, &op)) {
         return FILM_OK;
     }
-    find->out->ops++;
-    find->op = &op;
+    out->ops++;
+    find->mark = op.mark;
     find->is_nonfinite = false;
     FILM_TRY(
         film_reader_event_tensors(find->reader, event, look_at_result, find, error));
     if (!find->is_nonfinite) {
         return FILM_OK;
     }
-    if (op.ignored || (find->options->thread != 0 &&
-                       find->options->thread != event->thread)) {
-        find->out->left_out++;
+    if ((op.mark & MARK_IGNORED) != 0 ||
+        (find->options->thread != 0 && find->options->thread != event->thread)) {
+        out->left_out++;
         return FILM_OK;
     }
-    find->out->found = true;
-    find->out->thread = event->thread;
-    find->out->op = op.number;
-    find->out->end = event->number;
-    find->out->time_ns = op.time_ns;
+    out->found = true;
+    out->thread = event->thread;
+    out->op = op.number;
+    out->end = event->number;
+    out->time_ns = op.time_ns;
     return FILM_OK;
 }
 
 static film_status
-look_at(finder *find, const film_merged *merged, film_error *error)
+look_at(finder *find, const film_event *event, film_error *error)
 {
-    const film_event *event = merged->event;
-    open_ops *open;
-
-    if (event->kind != FILM_KIND_OP && event->kind != FILM_KIND_OP_END) {
-        return FILM_OK;
+    if (event->kind == FILM_KIND_OP) {
+        FILM_TRY(begin_op(find, event, error));
     }
-    open = ops_of(find, event->thread);
-    if (open == NULL) {
-        return film_fail(error, FILM_NO_MEMORY, "memory ran out");
+    else if (event->kind == FILM_KIND_OP_END) {
+        FILM_TRY(end_op(find, event, error));
     }
-    FILM_TRY(event->kind == FILM_KIND_OP ? begin_op(find, open, merged, error)
-                                         : end_op(find, open, event, error));
     return find->failed ? film_fail(error, FILM_NO_MEMORY, "memory ran out") : FILM_OK;
-}
-
-static void
-finder_reset(finder *find)
-{
-    for (size_t i = 0; i < find->thread_count; i++) {
-        film_free(find->threads[i].items);
-    }
-    film_free(find->threads);
-    film_free(find->blanks);
-    film_intern_reset(&find->storages);
 }
 
 film_status
@@ -311,13 +254,15 @@ film_nonfinite_find(const film_recordings *set, size_t recording,
     FILM_TRY(film_merge_open(&one, &range, &merge, error));
     while (!out->found &&
            (status = film_merge_next(merge, &merged, error)) == FILM_OK) {
-        status = look_at(&find, &merged, error);
+        status = look_at(&find, merged.event, error);
         if (status != FILM_OK) {
             break;
         }
     }
     status = out->found || status == FILM_END ? FILM_OK : status;
     film_merge_close(merge);
-    finder_reset(&find);
+    film_open_ops_reset(&find.open);
+    film_free(find.blanks);
+    film_intern_reset(&find.storages);
     return status;
 }

@@ -26,7 +26,7 @@ typedef struct film_nonfinite {
     bool found;
     uint32_t thread;
     uint64_t op, end; /* event numbers */
-    uint64_t time_ns; /* when the op began, on the common line */
+    uint64_t time_ns; /* when the op began, in its recording */
 } film_nonfinite;
 
 /* Looks through one recording of a set. Found or not, the counts are filled. */

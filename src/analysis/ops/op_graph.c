@@ -9,11 +9,6 @@
 #include "base/alloc.h"
 #include "format/token.h"
 
-typedef struct film_op_opened {
-    uint64_t number;
-    uint32_t thread, node;
-} film_op_opened;
-
 typedef struct visit {
     film_op_graph *graph;
     const film_event *event;
@@ -200,7 +195,7 @@ open_node(film_op_graph *graph, const film_event *event)
 {
     film_op_node *nodes = film_grow(graph->nodes, &graph->node_capacity,
                                     graph->node_count + 1, sizeof(*nodes));
-    film_op_opened *opened;
+    film_open_op *op;
 
     if (nodes == NULL || graph->node_count >= FILM_NO_NODE) {
         return false;
@@ -214,38 +209,24 @@ open_node(film_op_graph *graph, const film_event *event)
                                               .api = event->api,
                                               .module = event->module,
                                               .first_taken = graph->link_count,
-                                              .parent = FILM_NO_NODE};
-    opened = film_grow(graph->opened, &graph->opened_capacity, graph->opened_count + 1,
-                       sizeof(*opened));
-    if (opened == NULL) {
+                                              .child = FILM_NO_NODE,
+                                              .sibling = FILM_NO_NODE,
+                                              .write = FILM_NO_NODE};
+    op = film_open_ops_begin(&graph->opened, 0, event);
+    if (op == NULL) {
         return false;
     }
-    graph->opened = opened;
-    opened[graph->opened_count++] = (film_op_opened){
-        event->number, event->thread, (uint32_t)graph->node_count++};
+    op->mark = (uint32_t)graph->node_count++;
     return true;
 }
 
-/* The node of an op that ends; those of its thread that began within it have been given
- * up. FILM_NO_NODE: it began before the stretch. */
+/* The node of an op that ends; FILM_NO_NODE: it began before the stretch. */
 static uint32_t
 close_node(film_op_graph *graph, const film_event *event)
 {
-    uint32_t found = FILM_NO_NODE;
-    size_t kept = 0;
+    film_open_op op;
 
-    for (size_t i = 0; i < graph->opened_count; i++) {
-        film_op_opened *opened = &graph->opened[i];
-
-        if (opened->thread != event->thread || opened->number < event->op) {
-            graph->opened[kept++] = *opened;
-        }
-        else if (opened->number == event->op) {
-            found = opened->node;
-        }
-    }
-    graph->opened_count = kept;
-    return found;
+    return film_open_ops_end(&graph->opened, 0, event, &op) ? op.mark : FILM_NO_NODE;
 }
 
 static bool
@@ -331,7 +312,7 @@ film_op_graph_make(film_op_graph *graph, const film_recordings *set, size_t reco
     memset(graph, 0, sizeof(*graph));
     graph->reader = one.items->reader;
     graph->middle = FILM_NO_NODE;
-    range.from_ns = time_ns;
+    range.from_ns = time_ns + one.items->shift_ns;
     FILM_TRY(
         film_merge_run_up(&one, &range, events, &walked, &graph->whole, error));
     FILM_TRY(film_merge_open(&one, &walked, &merge, error));
@@ -366,6 +347,22 @@ goes_on(const film_op_graph *graph, const film_op_node *node)
     return node->given == 0;
 }
 
+/* The node of those reached that made what this one took; FILM_NO_NODE: none. */
+static uint32_t
+reached_by(const film_op_graph *graph, const film_op_node *node)
+{
+    for (uint32_t i = 0; i < node->taken; i++) {
+        const film_op_link *link = &graph->links[node->first_taken + i];
+
+        if (link->from != FILM_NO_NODE && link->numbers != FILM_NUMBERS_FINITE &&
+            graph->nodes[link->from].depth > 0 &&
+            goes_on(graph, &graph->nodes[link->from])) {
+            return link->from;
+        }
+    }
+    return FILM_NO_NODE;
+}
+
 size_t
 film_op_graph_follow(film_op_graph *graph)
 {
@@ -374,17 +371,31 @@ film_op_graph_follow(film_op_graph *graph)
     graph->nodes[graph->middle].depth = 1;
     for (size_t i = graph->middle + 1; i < graph->node_count; i++) {
         film_op_node *node = &graph->nodes[i];
+        uint32_t parent = reached_by(graph, node);
 
-        for (uint32_t k = 0; k < node->taken && node->depth == 0; k++) {
-            const film_op_link *link = &graph->links[node->first_taken + k];
+        if (parent != FILM_NO_NODE) {
+            node->parent = parent;
+            node->depth = graph->nodes[parent].depth + 1;
+            reached++;
+        }
+    }
+    /* From the last to the first, so that lists are in order. */
+    for (size_t i = graph->node_count; i-- > graph->middle + 1u;) {
+        film_op_node *node = &graph->nodes[i];
 
-            if (link->from != FILM_NO_NODE && link->numbers != FILM_NUMBERS_FINITE &&
-                graph->nodes[link->from].depth > 0 &&
-                goes_on(graph, &graph->nodes[link->from])) {
-                node->parent = link->from;
-                node->depth = graph->nodes[link->from].depth + 1;
-                reached++;
-            }
+        if (node->depth > 0) {
+            node->sibling = graph->nodes[node->parent].child;
+            graph->nodes[node->parent].child = (uint32_t)i;
+        }
+    }
+    for (size_t i = graph->write_count; i-- > 0;) {
+        film_op_write *write = &graph->writes[i];
+
+        write->next = FILM_NO_NODE;
+        if (write->from != FILM_NO_NODE && write->numbers != FILM_NUMBERS_FINITE &&
+            graph->nodes[write->from].depth > 0) {
+            write->next = graph->nodes[write->from].write;
+            graph->nodes[write->from].write = (uint32_t)i;
         }
     }
     return reached;
@@ -398,7 +409,7 @@ film_op_graph_reset(film_op_graph *graph)
     film_free(graph->tensors);
     film_free(graph->writes);
     film_free(graph->changers);
-    film_free(graph->opened);
+    film_open_ops_reset(&graph->opened);
     film_intern_reset(&graph->serials);
     film_intern_reset(&graph->storages);
     memset(graph, 0, sizeof(*graph));

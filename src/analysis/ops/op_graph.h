@@ -9,6 +9,7 @@
 
 #include <filmstrip/tensor.h>
 
+#include "analysis/open_ops.h"
 #include "analysis/recordings.h"
 #include "base/intern.h"
 
@@ -37,8 +38,10 @@ typedef struct film_op_node {
     size_t first_taken, first_given; /* links */
     uint32_t taken, given;
     /* film_op_graph_follow: */
-    uint32_t parent; /* node that it has from what it was reached by */
     uint32_t depth;  /* 0: not reached; 1: the op that was followed */
+    uint32_t parent; /* node that gave what it took; when depth > 1 */
+    uint32_t child, sibling; /* the first that it is the parent of; the next of those */
+    uint32_t write;          /* the first write of what it gave */
 } film_op_node;
 
 /* Where a tensor was first seen in the stretch. */
@@ -60,6 +63,7 @@ typedef struct film_op_write {
     uint64_t event;
     uint32_t thread, from; /* node that had made it */
     uint32_t tensor;       /* in `tensors` */
+    uint32_t next;         /* film_op_graph_follow: the next of what one op gave */
     uint8_t numbers;
 } film_op_write;
 
@@ -77,8 +81,7 @@ typedef struct film_op_graph {
     film_intern storages; /* to `changers` */
     uint32_t *changers;   /* node that changed memory in place last */
     size_t changer_count, changer_capacity;
-    struct film_op_opened *opened; /* ops that have not ended */
-    size_t opened_count, opened_capacity;
+    film_open_ops opened; /* ops that have not ended; marks: nodes */
     uint64_t ended;
     uint32_t middle; /* node of the op it was made for */
     bool whole;      /* it begins where the recording does */
@@ -92,8 +95,8 @@ film_op_graph_make(film_op_graph *graph, const film_recordings *set, size_t reco
                    uint32_t thread, uint64_t op, uint64_t time_ns, uint64_t events,
                    film_error *error);
 
-/* Marks the nodes that took what the middle gave, or what came of it (depth, parent): on
- * through results that are not known to be finite. Returns how many. */
+/* Marks the nodes that took what the middle gave, or what came of it, and the variables
+ * that got it: on through what is not known to be finite. Returns how many nodes. */
 size_t
 film_op_graph_follow(film_op_graph *graph);
 
