@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/intern.h"
 
-/* What is kept of an op until it ends (film_open_op.mark). */
+/* What is kept of an op until it ends (film_open_op.note). */
 enum {
     MARK_IGNORED = 1, /* its results do not count */
     MARK_BLANK = 2,   /* it gives memory that nothing was written to */
@@ -192,7 +192,7 @@ begin_op(finder *find, const film_event *event, film_error *error)
     if (find->arguments_blank && !find->arguments_count) {
         mark |= MARK_CARRIES;
     }
-    op->mark = mark;
+    op->note = mark;
     return FILM_OK;
 }
 
@@ -206,14 +206,14 @@ end_op(finder *find, const film_event *event, film_error *error)
         return FILM_OK;
     }
     out->ops++;
-    find->mark = op.mark;
+    find->mark = op.note;
     find->is_nonfinite = false;
     FILM_TRY(
         film_reader_event_tensors(find->reader, event, look_at_result, find, error));
     if (!find->is_nonfinite) {
         return FILM_OK;
     }
-    if ((op.mark & MARK_IGNORED) != 0 ||
+    if ((op.note & MARK_IGNORED) != 0 ||
         (find->options->thread != 0 && find->options->thread != event->thread)) {
         out->left_out++;
         return FILM_OK;

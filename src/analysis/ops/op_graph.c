@@ -216,7 +216,7 @@ open_node(film_op_graph *graph, const film_event *event)
     if (op == NULL) {
         return false;
     }
-    op->mark = (uint32_t)graph->node_count++;
+    op->note = (uint32_t)graph->node_count++;
     return true;
 }
 
@@ -226,7 +226,7 @@ close_node(film_op_graph *graph, const film_event *event)
 {
     film_open_op op;
 
-    return film_open_ops_end(&graph->opened, 0, event, &op) ? op.mark : FILM_NO_NODE;
+    return film_open_ops_end(&graph->opened, 0, event, &op) ? op.note : FILM_NO_NODE;
 }
 
 static bool

@@ -81,7 +81,7 @@ typedef struct film_op_graph {
     film_intern storages; /* to `changers` */
     uint32_t *changers;   /* node that changed memory in place last */
     size_t changer_count, changer_capacity;
-    film_open_ops opened; /* ops that have not ended; marks: nodes */
+    film_open_ops opened; /* ops that have not ended; notes: nodes */
     uint64_t ended;
     uint32_t middle; /* node of the op it was made for */
     bool whole;      /* it begins where the recording does */
