@@ -110,6 +110,21 @@ part(film_diff *diff, film_difference *out, film_error *error)
     return FILM_OK;
 }
 
+/* Of two entries with one key. */
+static bool
+differ_in_content(film_difference *out)
+{
+    const film_diff_entry *left = &out->first[0], *right = &out->first[1];
+
+    if (left->shape == right->shape &&
+        (!left->has_values || !right->has_values || left->values == right->values)) {
+        return false;
+    }
+    out->kind = left->shape != right->shape ? FILM_DIFF_SHAPE : FILM_DIFF_VALUES;
+    out->counts[0] = out->counts[1] = 1;
+    return true;
+}
+
 film_status
 film_diff_next(film_diff *diff, film_difference *out, film_error *error)
 {
@@ -135,14 +150,7 @@ film_diff_next(film_diff *diff, film_difference *out, film_error *error)
         }
         drop(a, 1);
         drop(b, 1);
-        out->counts[0] = out->counts[1] = 1;
-        if (out->first[0].shape != out->first[1].shape) {
-            out->kind = FILM_DIFF_SHAPE;
-            return FILM_OK;
-        }
-        if (out->first[0].has_values && out->first[1].has_values &&
-            out->first[0].values != out->first[1].values) {
-            out->kind = FILM_DIFF_VALUES;
+        if (differ_in_content(out)) {
             return FILM_OK;
         }
         a->recent[diff->equal % FILM_DIFF_RECENT] = out->first[0].number;

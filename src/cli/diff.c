@@ -159,7 +159,9 @@ print_equal(film_diff_view *view)
         film_output_byte(output, '\n');
     }
     else {
-        FILM_OUTPUT_LITERAL(output, "no ops, and control took the same way: ");
+        film_output_text(output, view->has_ops
+                                     ? "control took the same way: "
+                                     : "no ops, and control took the same way: ");
         film_output_count(output, view->run->diff.counted + view->run->skipped,
                           "event");
         film_output_byte(output, '\n');
@@ -191,7 +193,7 @@ walk(film_diff_view *view, const diff_options *wanted, tally *found)
 }
 
 static film_status
-compare(film_reading *reading, const diff_options *wanted, bool of_ops, tally *found)
+compare(film_reading *reading, const diff_options *wanted, bool has_ops, tally *found)
 {
     film_reader *const readers[2] = {reading->set.items[0].reader,
                                      reading->set.items[1].reader};
@@ -200,9 +202,11 @@ compare(film_reading *reading, const diff_options *wanted, bool of_ops, tally *f
                            .run = &run,
                            .threads = {(uint32_t)wanted->thread,
                                        (uint32_t)wanted->thread},
-                           .context = wanted->context};
-    film_status status = film_run_diff_open(&run, readers, view.threads, of_ops,
-                                            reading->set.progress, &reading->error);
+                           .context = wanted->context,
+                           .has_ops = has_ops};
+    film_status status =
+        film_run_diff_open(&run, readers, view.threads, has_ops && !wanted->flow,
+                           reading->set.progress, &reading->error);
 
     if (status == FILM_OK) {
         film_output_text(&reading->output,
@@ -226,7 +230,7 @@ compare(film_reading *reading, const diff_options *wanted, bool of_ops, tally *f
 
 /* Whether each has the thread, and ops: both or none. */
 static film_status
-look(film_reading *reading, const diff_options *wanted, bool *of_ops, bool *usable)
+look(film_reading *reading, const diff_options *wanted, bool *has_ops, bool *usable)
 {
     uint64_t ops[2];
 
@@ -248,9 +252,9 @@ look(film_reading *reading, const diff_options *wanted, bool *of_ops, bool *usab
         FILM_TRY(film_reader_kind_counts(recording->reader, counts, &reading->error));
         ops[i] = counts[FILM_KIND_OP];
     }
-    *of_ops = !wanted->flow && (ops[0] > 0 || ops[1] > 0);
+    *has_ops = ops[0] > 0 || ops[1] > 0;
     *usable = true;
-    if (*of_ops && (ops[0] == 0 || ops[1] == 0)) {
+    if (*has_ops && !wanted->flow && (ops[0] == 0 || ops[1] == 0)) {
         film_command_fail(reading->command,
                           "there are operations of PyTorch in %s only; --flow compares "
                           "the way that control took",
@@ -263,9 +267,9 @@ look(film_reading *reading, const diff_options *wanted, bool *of_ops, bool *usab
 static int
 diff(film_reading *reading, const diff_options *wanted)
 {
-    bool of_ops = false, usable;
+    bool has_ops = false, usable;
     tally found = {0};
-    film_status status = look(reading, wanted, &of_ops, &usable);
+    film_status status = look(reading, wanted, &has_ops, &usable);
     int code;
 
     if (status == FILM_OK && !usable) {
@@ -273,7 +277,7 @@ diff(film_reading *reading, const diff_options *wanted)
         return FILM_EXIT_WRONG;
     }
     if (status == FILM_OK) {
-        status = compare(reading, wanted, of_ops, &found);
+        status = compare(reading, wanted, has_ops, &found);
     }
     code = film_reading_close(reading, status);
     return code == FILM_EXIT_DONE && found.differences > 0 ? FILM_EXIT_NO : code;

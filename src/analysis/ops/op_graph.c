@@ -116,6 +116,21 @@ add_link(film_op_graph *graph)
     return &grown[graph->link_count++];
 }
 
+/* Whether the op has changed the tensor that it gives: x.add_(1) gives x. */
+static bool
+is_changed(const film_op_graph *graph, const film_op_node *node,
+           const film_tensor *tensor)
+{
+    for (uint32_t i = 0; i < node->taken; i++) {
+        const film_op_link *taken = &graph->links[node->first_taken + i];
+
+        if (taken->serial == tensor->serial) {
+            return taken->version != tensor->version;
+        }
+    }
+    return false;
+}
+
 static bool
 link_tensor(void *context, const film_tensor *tensor, uint32_t index)
 {
@@ -131,6 +146,7 @@ link_tensor(void *context, const film_tensor *tensor, uint32_t index)
     }
     *link = (film_op_link){.record = tensor->record,
                            .serial = tensor->serial,
+                           .version = tensor->version,
                            .from = FILM_NO_NODE,
                            .value = index,
                            .numbers = numbers_of(tensor)};
@@ -141,7 +157,7 @@ link_tensor(void *context, const film_tensor *tensor, uint32_t index)
     }
     seen->from = to->node;
     node->given++;
-    if (index > 0) {
+    if (index > 0 || is_changed(graph, node, tensor)) {
         uint32_t *changer = changer_of(graph, tensor->storage);
 
         to->failed = changer == NULL;

@@ -25,6 +25,7 @@ typedef enum film_numbers {
 /* A tensor that an op took or gave. */
 typedef struct film_op_link {
     uint64_t record, serial;
+    int64_t version;   /* how often it had been changed in place */
     uint32_t from;     /* taken: node that made it, or FILM_NO_NODE */
     uint32_t value;    /* among the event's values; of what it gave 0 is the result */
     uint8_t numbers;   /* film_numbers */
