@@ -172,7 +172,7 @@ gather(const tensor_walk *walk, uint64_t first, uint64_t count, unsigned char *t
     const unsigned char *from = walk->data;
     int last = walk->dimensions - 1;
 
-    if (lies_in_order(walk)) {
+    if (last < 0 || lies_in_order(walk)) {
         memcpy(to, walk->data + first * walk->size, count * walk->size);
         return;
     }
