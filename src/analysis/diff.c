@@ -58,18 +58,33 @@ are_together(film_diff *diff, size_t left, size_t right)
     return true;
 }
 
-/* How much of each side lies before the nearest place where they are together again; all
- * that is seen when there is none. */
+/* The same with that many entries of one side, and of the other. */
+static bool
+try_both_ways(film_diff *diff, size_t more, size_t less, uint64_t counts[2])
+{
+    const size_t ways[2][2] = {{more, less}, {less, more}};
+
+    for (size_t i = 0; i < 2; i++) {
+        if (ways[i][0] <= diff->sides[0].count && ways[i][1] <= diff->sides[1].count &&
+            are_together(diff, ways[i][0], ways[i][1])) {
+            counts[0] = ways[i][0];
+            counts[1] = ways[i][1];
+            return true;
+        }
+    }
+    return false;
+}
+
+/* How much of each side lies before the nearest place where they are together again, as
+ * much of both if that may be; all that is seen when there is none. */
 static void
 find_together(film_diff *diff, uint64_t counts[2])
 {
     size_t a = diff->sides[0].count, b = diff->sides[1].count;
 
     for (size_t sum = 1; sum <= a + b; sum++) {
-        for (size_t left = sum > b ? sum - b : 0; left <= sum && left <= a; left++) {
-            if (are_together(diff, left, sum - left)) {
-                counts[0] = left;
-                counts[1] = sum - left;
+        for (size_t apart = sum % 2; apart <= sum; apart += 2) {
+            if (try_both_ways(diff, (sum + apart) / 2, (sum - apart) / 2, counts)) {
                 return;
             }
         }

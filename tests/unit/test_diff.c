@@ -240,7 +240,7 @@ write_lines(const char *name, uint32_t lines, uint32_t other)
     op_film film = begin_ops(name);
 
     for (uint32_t i = 0; i < lines; i++) {
-        CHECK(film_append_line(film.thread, i == other ? 1 + (i + 1) % 2 : 1 + i % 2,
+        CHECK(film_append_line(film.thread, 1 + 8 * ((i + (i == other)) % 2),
                                false));
     }
     end_ops(&film);
