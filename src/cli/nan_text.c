@@ -35,8 +35,8 @@ print_record(film_nan_story *story, uint64_t record)
     film_output_display(output, tensor.text);
     if (tensor.has_summary) {
         FILM_OUTPUT_LITERAL(output, "  ");
-        film_op_text_numbers(output, true, &tensor.summary,
-                             film_tensor_elements(&tensor));
+        film_op_text_numbers(output, &tensor.summary, film_tensor_elements(&tensor),
+                             film_tensor_is_sampled(&tensor));
     }
 }
 
@@ -247,6 +247,17 @@ print_carried(film_nan_story *story)
     }
 }
 
+static bool
+took_samples(const film_nan_story *story)
+{
+    for (uint32_t i = 0; i < story->op.tensor_count; i++) {
+        if (story->op.tensors[i].sampled) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void
 print_verdict(film_nan_story *story)
 {
@@ -256,6 +267,10 @@ print_verdict(film_nan_story *story)
     switch (story->verdict) {
     case FILM_NAN_MADE:
         FILM_OUTPUT_LITERAL(output, "All it took was finite: they were made here.\n");
+        if (took_samples(story)) {
+            FILM_OUTPUT_LITERAL(output, "(Of a tensor that it took the recording tells "
+                                        "a sample only.)\n");
+        }
         break;
     case FILM_NAN_ASKED:
         FILM_OUTPUT_LITERAL(output, "It was given a number that is not finite, so this "

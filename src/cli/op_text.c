@@ -7,33 +7,43 @@
 
 #include "export/names.h"
 
-void
-film_op_text_numbers(film_output *output, bool has_summary,
-                     const film_tensor_summary *summary, uint64_t elements)
+static void
+write_range(film_output *output, const film_tensor_summary *summary)
 {
-    if (!has_summary) {
-        return;
+    film_output_format(output, "%.6g to %.6g", summary->min, summary->max);
+}
+
+void
+film_op_text_numbers(film_output *output, const film_tensor_summary *summary,
+                     uint64_t elements, bool sampled)
+{
+    uint64_t nonfinite = summary->nonfinite;
+
+    film_output_text(output, sampled ? "in a sample " : "");
+    if (nonfinite == 0 && elements == 1) {
+        film_output_format(output, "%.6g", summary->min);
     }
-    if (summary->nonfinite == 0) {
-        if (elements > 1) {
-            film_output_format(output, "%.6g to %.6g, all finite", summary->min,
-                               summary->max);
-        }
-        else if (elements == 1) {
-            film_output_format(output, "%.6g", summary->min);
-        }
-        return;
+    else if (nonfinite == 0 && elements > 1) {
+        write_range(output, summary);
+        FILM_OUTPUT_LITERAL(output, ", all finite");
     }
-    if (summary->nonfinite >= elements) {
-        film_output_text(output, elements == 1 ? "not finite" : "");
-        if (elements > 1) {
-            film_output_format(output, "all %" PRIu64 " not finite", elements);
-        }
-        return;
+    else if (nonfinite > 0 && elements == 1) {
+        FILM_OUTPUT_LITERAL(output, "not finite");
     }
-    film_output_format(output, "%" PRIu64 " of %" PRIu64 " not finite, the rest",
-                       summary->nonfinite, elements);
-    film_output_format(output, " %.6g to %.6g", summary->min, summary->max);
+    else if (nonfinite >= elements && elements > 0) {
+        film_output_format(output, "all %" PRIu64 " not finite", elements);
+    }
+    else if (nonfinite > 0) {
+        film_output_format(output, "%" PRIu64, nonfinite);
+        if (!sampled) {
+            film_output_format(output, " of %" PRIu64, elements);
+        }
+        FILM_OUTPUT_LITERAL(output, " not finite");
+        if (isfinite(summary->min)) {
+            FILM_OUTPUT_LITERAL(output, ", the rest ");
+            write_range(output, summary);
+        }
+    }
 }
 
 void
@@ -43,7 +53,8 @@ film_op_text_tensor(film_output *output, const film_op_tensor *tensor)
     film_output_display(output, tensor->text);
     if (tensor->has_summary) {
         FILM_OUTPUT_LITERAL(output, "  ");
-        film_op_text_numbers(output, true, &tensor->summary, tensor->elements);
+        film_op_text_numbers(output, &tensor->summary, tensor->elements,
+                             tensor->sampled);
     }
 }
 
@@ -138,8 +149,10 @@ film_op_json_tensor(film_output *output, const film_op_tensor *tensor)
         FILM_OUTPUT_LITERAL(output, ",\"max\":");
         film_op_json_number(output, tensor->summary.max);
         film_output_format(output,
-                           ",\"nonfinite\":%" PRIu64 ",\"hash\":\"%016" PRIx64 "\"",
-                           tensor->summary.nonfinite, tensor->summary.hash);
+                           ",\"nonfinite\":%" PRIu64 ",\"sampled\":%s,\"hash\":\"%016"
+                           PRIx64 "\"",
+                           tensor->summary.nonfinite,
+                           tensor->sampled ? "true" : "false", tensor->summary.hash);
     }
     film_output_byte(output, '}');
 }

@@ -6,10 +6,10 @@
 #include "analysis/ops/op_item.h"
 #include "export/output.h"
 
-/* -2.1 to 2.3, all finite; 12 of 64 not finite. Without a summary nothing. */
+/* -2.1 to 2.3, all finite; 12 of 64 not finite. `sampled`: of a part of them. */
 void
-film_op_text_numbers(film_output *output, bool has_summary,
-                     const film_tensor_summary *summary, uint64_t elements);
+film_op_text_numbers(film_output *output, const film_tensor_summary *summary,
+                     uint64_t elements, bool sampled);
 
 /* t17: f32[64, 128] cpu  -2.1 to 2.3, all finite */
 void

@@ -9,6 +9,9 @@
 #define ITEM_BYTES 4096u /* of most ops */
 #define TEXT_BYTES 400u  /* of one value */
 
+/* Tensors of more are summed up by a sample: FILM_SUMMARY_BYTES of the recorder. */
+#define SUMMARY_BYTES 65536u
+
 /* Events between an op and its end that are looked at: a call of torch's that ran Python
  * code for longer than that is shown without its end. */
 #define END_EVENTS 4000000u
@@ -27,6 +30,31 @@ film_tensor_elements(const film_tensor *tensor)
         count *= size;
     }
     return count;
+}
+
+/* Of an element, by the dtype's name: the bits are in it. */
+static uint64_t
+element_bytes(film_text dtype)
+{
+    uint64_t bits = 0;
+    size_t i = 0;
+
+    while (i < dtype.length && (dtype.data[i] < '0' || dtype.data[i] > '9')) {
+        i++;
+    }
+    for (; i < dtype.length && dtype.data[i] >= '0' && dtype.data[i] <= '9' &&
+           bits < 10000;
+         i++) {
+        bits = bits * 10 + (uint64_t)(dtype.data[i] - '0');
+    }
+    return bits < 8 ? 1 : bits / 8; /* bool */
+}
+
+bool
+film_tensor_is_sampled(const film_tensor *tensor)
+{
+    return tensor->has_summary &&
+           film_tensor_elements(tensor) > SUMMARY_BYTES / element_bytes(tensor->dtype);
 }
 
 /* A copy that lives as long as the item; empty when memory is out. */
@@ -92,6 +120,7 @@ take_tensor(void *context, const film_tensor *tensor, uint32_t index)
     memcpy(out->sizes, tensor->sizes, sizeof(out->sizes));
     out->requires_grad = tensor->requires_grad;
     out->has_summary = tensor->has_summary;
+    out->sampled = film_tensor_is_sampled(tensor);
     out->summary = tensor->summary;
     item->tensor_count++;
     return !to->failed;

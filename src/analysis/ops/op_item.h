@@ -23,6 +23,7 @@ typedef struct film_op_tensor {
     int dimensions;
     int64_t sizes[FILM_TENSOR_DIMENSIONS];
     bool requires_grad, has_summary;
+    bool sampled; /* the summary is of a part of its numbers */
     film_tensor_summary summary;
 } film_op_tensor;
 
@@ -72,5 +73,9 @@ film_op_item_reset(film_op_item *item);
 /* How many elements a tensor has. */
 uint64_t
 film_tensor_elements(const film_tensor *tensor);
+
+/* Whether it is so large that its summary is of a sample (recorder/torch/summary.h). */
+bool
+film_tensor_is_sampled(const film_tensor *tensor);
 
 #endif
