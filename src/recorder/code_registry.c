@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/collectives.h"
 #include "recorder/catches.h"
 #include "recorder/hooks.h"
 #include "recorder/plan.h"
@@ -427,16 +428,21 @@ decide(film_code *known, PyCodeObject *code, const film_frame *frame)
     origin.qualname = qualname;
     origin.within = file->file[0] == '<' ? enclosing_file(frame) : NULL;
     accepted = film_targets_accept(&film_the_session.options.targets, &origin);
-    free(qualname);
     if (!accepted) {
+        free(qualname);
         free(module);
         return;
     }
     shown = film_session_short_name(file->file, short_name, sizeof(short_name));
-    if (!file->source_told && file->file[0] != '<') {
-        film_writer_source(film_the_session.writer, shown, file->real, NULL, 0);
+    /* Of torch.distributed some calls are recorded: 250 KB of source tell no more. */
+    if (film_collective_find(module, qualname) == NULL ||
+        film_the_session.options.targets.all) {
+        if (!file->source_told && file->file[0] != '<') {
+            film_writer_source(film_the_session.writer, shown, file->real, NULL, 0);
+        }
+        file->source_told = true;
     }
-    file->source_told = true;
+    free(qualname);
     known->id = describe(code, shown, module);
     /* A writer that has stopped describes nothing more: the code stays a target, so
      * that its events are counted as lost. */
