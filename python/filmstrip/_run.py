@@ -25,6 +25,7 @@ from filmstrip._options import (
     parse_count,
     parse_level,
     parse_size,
+    parse_torch,
     parse_values,
     resolve_target,
 )
@@ -58,6 +59,11 @@ arguments behind it.
   --exclude NAME     do not record this one (repeatable)
   --all              record all Python code, the standard library too
   --outer-calls      tell where code that is not recorded calls code that is
+  --torch WHICH      operations of PyTorch, where the program imports it: ops (those that
+                     Python code calls; so does auto, the default), all (those that its
+                     C++ code calls too, such as the backward pass) or off
+  --torch-values     what tensors hold: least, greatest, mean, numbers that are not finite
+                     and a hash (on the CPU)
   --c-calls          record calls of C functions made by recorded code
   --no-exceptions    do not record raised and handled exceptions (on Python 3.11 this
                      is faster)
@@ -80,12 +86,6 @@ Example:
   filmstrip run -o slow.film --target my_package train.py --epochs 3
   filmstrip report slow.film
 """
-
-LATER = {
-    "--torch": "",
-    "--torch-values": "",
-}
-
 
 class UsageError(Exception):
     """Wrong use or bad input, in one sentence."""
@@ -112,6 +112,7 @@ def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
         "--children": ("children", True),
         "--no-children": ("children", False),
         "--argv": ("argv", True),
+        "--torch-values": ("torch_values", True),
         "--line-times": ("line_times", True),
         "--no-progress": ("progress", False),
         "--no-redact": ("redact", False),
@@ -137,6 +138,9 @@ def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
     def set_values(text: str) -> None:
         options.values = parse_values(text)
 
+    def set_torch(text: str) -> None:
+        options.torch = parse_torch(text)
+
     def set_count(name: str) -> Callable[[str], None]:
         def set_one(text: str) -> None:
             setattr(options, name, parse_count(text, name))
@@ -154,6 +158,7 @@ def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
         "--ranks": set_ranks,
         "--level": set_level,
         "--values": set_values,
+        "--torch": set_torch,
         "--text-bytes": set_count("text_bytes"),
         "--items": set_count("items"),
         "--item-depth": set_count("item_depth"),
@@ -193,8 +198,6 @@ def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
                 valued[name](value)
             except ValueError as error:
                 raise UsageError(str(error)) from None
-        elif name in LATER:
-            raise UsageError(f"{name} comes with a later version of filmstrip")
         else:
             raise UsageError(f"unknown option {name}; see filmstrip run --help")
     if not rest:
