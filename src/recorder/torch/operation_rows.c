@@ -49,12 +49,6 @@ end_row(token_rows *rows)
     rows->to = NULL;
 }
 
-static bool
-is_tensor(PyObject *value)
-{
-    return film_type_of(Py_TYPE(value))->content == FILM_CONTENT_TENSOR;
-}
-
 static void
 put_value(token_rows *rows, PyObject *value)
 {
@@ -77,7 +71,7 @@ put_value(token_rows *rows, PyObject *value)
             return;
         }
     }
-    if (is_tensor(value)) {
+    if (film_is_tensor(value)) {
         end = film_tensor_token(rows->context, value, &holder, rows->to);
     }
     if (end == NULL) {
@@ -169,7 +163,7 @@ some_on_device(const film_operation_call *call)
     for (Py_ssize_t index = 0; index < call->count; index++) {
         PyObject *value = call->values[index];
 
-        if (is_tensor(value)) {
+        if (film_is_tensor(value)) {
             return film_tensor_is_on_device(value);
         }
     }
@@ -244,20 +238,10 @@ film_operation_begin(film_operation_call *call)
 
 /* --- its end ---------------------------------------------------------------------- */
 
-/* True when the tensor, which was told before the call, was changed by it. */
-static bool
-was_changed(PyObject *value)
-{
-    const film_object *object = film_objects_find_sure(value);
-
-    return object != NULL && object->compared &&
-           object->fingerprint != film_tensor_word(value);
-}
-
 static void
 tell_change(token_rows *rows, PyObject *value, PyObject *result)
 {
-    if (value != result && is_tensor(value) && was_changed(value)) {
+    if (value != result && film_is_tensor(value) && film_tensor_was_changed(value)) {
         put_value(rows, value);
     }
 }
