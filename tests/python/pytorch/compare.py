@@ -247,9 +247,7 @@ class Comparison:
             where = f"thread {thread} op {place} {their.name}"
             if their.name != our.name:
                 near = slice(max(0, place - 2), place + 4)
-                self.say(
-                    where, f"is {our.name}; seen {ours[near]}, not {theirs[near]}"
-                )
+                self.say(where, f"is {our.name}; seen {ours[near]}, not {theirs[near]}")
                 return
             self.op(where, their, our)
             if len(self.found) >= MOST:

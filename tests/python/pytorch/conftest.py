@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).parent
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 IS_TORCH_ENVIRONMENT = (pathlib.Path(sys.prefix) / ".torch").exists()
 
-pytest.register_assert_rewrite("compare")
+pytest.register_assert_rewrite("pytorch.compare")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

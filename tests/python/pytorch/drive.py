@@ -1,7 +1,8 @@
 """Runs one program of the proof and writes what came of it.
 
     drive.py NAME RESULT.json                   plainly, or under `filmstrip run`
-    drive.py NAME RESULT.json ORACLE.jsonl      under the oracle
+    drive.py NAME RESULT.json OPS.jsonl         under the oracle
+    drive.py NAME RESULT.json --aten ATEN.jsonl under the dispatch mode
 
 The result is told bit for bit: of a tensor its metadata and a hash of its numbers.
 """
@@ -53,7 +54,12 @@ def main() -> int:
     name, result, *oracle = sys.argv[1:]
     torch.manual_seed(7)
     torch.set_num_threads(1)
-    if oracle:
+    if oracle and oracle[0] == "--aten":
+        from dispatch_oracle import DispatchOracle
+
+        with DispatchOracle(pathlib.Path(oracle[1])):
+            value = run(name)
+    elif oracle:
         from oracle import Oracle
 
         with Oracle(pathlib.Path(oracle[0]), str(pathlib.Path(__file__).parent)):

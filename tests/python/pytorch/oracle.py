@@ -3,7 +3,7 @@ that recordings are compared with. It shares no line with the recorder.
 
     {"kind": "op", "thread": 0, "op": 3, "function": "torch.add", "depth": 0,
      "args": [...], "kwargs": {...}, "frame": ["mlp.py", 17, "forward"],
-     "api": "torch.nn.functional:linear" or null, "chain": [...]}
+     "api": "torch.nn.functional.relu" or null, "chain": [...], "module": "layers.0"}
     {"kind": "op_end", "op": 3, "result": ... or "exception": [type, message],
      "changed": [...]}
 
@@ -14,6 +14,7 @@ and its kin, leave the oracle out), and run as they do without a mode. User code
 takes part through __torch_function__ is called by the oracle with the oracle on again:
 what it calls is nested in the operation it was called for.
 
+`module` is the path of the nn.Module whose `forward` runs, from the outermost one.
 `chain` are the Python functions between the program and the operation, outermost first;
 `api` is the first of them that is torch's. Property getters and setters are left out.
 """
@@ -189,6 +190,16 @@ def version(value: torch.Tensor) -> int | None:
         return None if value.is_inference() else value._version
 
 
+def path_of(modules: list[torch.nn.Module]) -> str:
+    """The path of the last of nested modules, from the first."""
+    if not modules:
+        return ""
+    for name, module in modules[0].named_modules():
+        if module is modules[-1]:
+            return name
+    return "?"
+
+
 class Mode(TorchFunctionMode):
     """One for each thread; it keeps itself on top of the user's modes."""
 
@@ -207,7 +218,7 @@ class Mode(TorchFunctionMode):
         number = shared.number()
         operands = tensors_in([*args, *kwargs.values()])
         before = [version(tensor) for tensor in operands]
-        frame, chain = self.where()
+        frame, chain, module = self.where()
         shared.write(
             kind="op",
             op=number,
@@ -218,6 +229,7 @@ class Mode(TorchFunctionMode):
             kwargs={key: describe(shared, value) for key, value in kwargs.items()},
             frame=frame,
             api=chain[0] if chain else None,
+            module=module,
             chain=chain,
         )
         self.depth += 1
@@ -257,10 +269,11 @@ class Mode(TorchFunctionMode):
         if torch._C._is_torch_function_enabled():
             for kind in types:
                 handler = kind.__torch_function__
-                if handler is disabled or getattr(
-                    handler, "__func__", None
-                ) is torch.Tensor.__dict__["__torch_function__"].__func__ and (
-                    is_operation(function)
+                if (
+                    handler is disabled
+                    or getattr(handler, "__func__", None)
+                    is torch.Tensor.__dict__["__torch_function__"].__func__
+                    and (is_operation(function))
                 ):
                     continue
                 with self:
@@ -269,22 +282,27 @@ class Mode(TorchFunctionMode):
                     return result
         return function(*args, **kwargs)
 
-    def where(self) -> tuple[list[object] | None, list[str]]:
-        """The program's innermost frame, and torch's between it and here."""
+    def where(self) -> tuple[list[object] | None, list[str], str]:
+        """The program's innermost frame, torch's between it and here, and the path of
+        the module whose forward runs."""
         frame = sys._getframe(2)
+        found: list[object] | None = None
         chain: list[str] = []
+        modules: list[torch.nn.Module] = []
         while frame is not None:
             code = frame.f_code
             name = code.co_filename
-            if name == str(HERE):
+            if found is not None or name == str(HERE):
                 pass
             elif name.startswith(self.shared.folder):
-                return [pathlib.Path(name).name, frame.f_lineno, code.co_qualname], chain
+                found = [pathlib.Path(name).name, frame.f_lineno, code.co_qualname]
             elif not name.startswith("<"):
                 module = frame.f_globals.get("__name__", "?")
-                chain.insert(0, f"{module}:{code.co_qualname}")
+                chain.insert(0, f"{module}.{code.co_qualname}")
+            if code.co_name == "_call_impl" and code.co_argcount > 0:
+                modules.insert(0, frame.f_locals["self"])
             frame = frame.f_back
-        return None, chain
+        return found, chain, path_of(modules)
 
 
 class Oracle:
@@ -375,6 +393,10 @@ class Oracle:
     def here(self) -> Mode:
         self.local.mode = Mode(self.shared)
         return self.local.mode
+
+    def begin(self, name: str) -> None:
+        """What comes now belongs to `name`."""
+        self.shared.write(kind="case", name=name)
 
     def __enter__(self) -> Oracle:
         self.patch_checks()

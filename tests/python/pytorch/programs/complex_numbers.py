@@ -18,7 +18,13 @@ def main():
     (leaf * leaf.conj()).real.sum().backward()
     z += 1j
     z *= 2 - 1j
-    parts = [z.real, z.imag, z.resolve_conj(), conj.resolve_conj(), negative.resolve_neg()]
+    parts = [
+        z.real,
+        z.imag,
+        z.resolve_conj(),
+        conj.resolve_conj(),
+        negative.resolve_neg(),
+    ]
     wide = z.to(torch.complex128)
     return (
         z, parts, back, real, shifted, polar, matrix.mH.resolve_conj(), values,

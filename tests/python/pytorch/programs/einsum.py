@@ -28,5 +28,9 @@ def main():
     parts += torch.topk(a, 2)
     parts += torch.unique(torch.tensor([3, 1, 3]), return_counts=True)
     parts += torch.meshgrid(torch.arange(2), torch.arange(3), indexing="ij")
-    parts += [torch.stack([a, a]), torch.cat((a, a), 1), torch.cartesian_prod(a[0], b[0])]
+    parts += [
+        torch.stack([a, a]),
+        torch.cat((a, a), 1),
+        torch.cartesian_prod(a[0], b[0]),
+    ]
     return sums, parts

@@ -35,4 +35,13 @@ def main():
         return value.exp().log()
 
     states = [inside.is_inference(), frozen.requires_grad, live.requires_grad]
-    return inside.clone(), normal, copy, frozen, weight.grad, decorated(x).clone(), states, errors
+    return (
+        inside.clone(),
+        normal,
+        copy,
+        frozen,
+        weight.grad,
+        decorated(x).clone(),
+        states,
+        errors,
+    )
