@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 from typing import Any
 
 Record = dict[str, Any]
 
 # What a mode is told of though it is no operation: switches of torch's own.
-SWITCHES = {
-    "torch._C._set_grad_enabled",
-    "torch._C._enter_dual_level",
-}
+SWITCHES = {"?._set_grad_enabled"}
 # An operator and the method that does the same are one C function, which names itself to
 # a mode by the method; the descriptor that was called has the operator's name.
 OPERATORS = {
@@ -32,6 +30,11 @@ OPERATORS = {
 ALWAYS = ("dtype", "device", "layout", "requires_grad", "shape")
 PLAIN = (*ALWAYS, "strides", "offset", "version")
 MOST = 12  # differences that are told of one program
+
+
+# Arguments that fit no form of the function: torch finds that out before it looks for
+# modes.
+MISFIT = re.compile(r"\w+\(\)(:| received| missing| takes| got)")
 
 
 def canonical(name: str) -> str:
@@ -53,12 +56,60 @@ class Op:
         return f"{'  ' * self.depth}{self.name}"
 
 
-def read_oracle(path: pathlib.Path) -> dict[int, list[Op]]:
-    """The operations of each thread, in order."""
+class Oracle:
+    """What the oracle saw: the operations of each thread, in order; and what it cannot
+    see."""
+
+    def __init__(self, path: pathlib.Path) -> None:
+        records = [json.loads(line) for line in path.read_text().splitlines()]
+        self.unseen = {canonical(name) for name in records[0]["functions"]}
+        self.threads = in_order(read_oracle(records[1:]), 0)
+
+    def seen(self, threads: dict[int, list[Op]]) -> list[list[Op]]:
+        """The threads of a recording, without what no mode is told of."""
+        pairs = zip(self.threads, in_order(threads, 1), strict=True)
+        return [visible(self.unseen, theirs, ours) for theirs, ours in pairs]
+
+
+def visible(unseen: set[str], theirs: list[Op], ours: list[Op]) -> list[Op]:
+    """`ours` without operations that a mode was not told of: those of torch's own list
+    (of which some are told all the same), and calls that fit no form of the function."""
+    kept: list[Op] = []
+    for op in ours:
+        expected = theirs[len(kept)] if len(kept) < len(theirs) else None
+        told = expected is not None and same_name(expected.name, op.name)
+        if op.name in unseen and not told:
+            continue
+        if is_misfit(op) and not (expected and told and is_type_error(expected)):
+            continue
+        kept.append(op)
+    return kept
+
+
+def is_misfit(op: Op) -> bool:
+    raised = (op.end or {}).get("exception")
+    return (
+        raised is not None
+        and raised["type"] == "TypeError"
+        and MISFIT.match(raised.get("message", "")) is not None
+    )
+
+
+def is_type_error(op: Op) -> bool:
+    return (op.end or {}).get("exception", [""])[0] == "TypeError"
+
+
+def same_name(theirs: str, ours: str) -> bool:
+    """Of what resolve_name does not know only the last part counts."""
+    if theirs.startswith("?."):
+        return theirs[1:] == ours[ours.rindex(".") :]
+    return theirs == ours
+
+
+def read_oracle(records: list[Record]) -> dict[int, list[Op]]:
     threads: dict[int, list[Op]] = {}
     by_number: dict[int, Op] = {}
-    for line in path.read_text().splitlines():
-        record = json.loads(line)
+    for record in records:
         if record["kind"] == "op":
             op = Op(record, record["depth"], record["thread"])
             by_number[record["op"]] = op
@@ -243,30 +294,44 @@ class Comparison:
             self.stream(number, their, our)
 
     def stream(self, thread: int, theirs: list[Op], ours: list[Op]) -> None:
-        for place, (their, our) in enumerate(zip(theirs, ours, strict=False)):
+        place = other = 0
+        while place < len(theirs) and other < len(ours):
+            their, our = theirs[place], ours[other]
             where = f"thread {thread} op {place} {their.name}"
-            if their.name != our.name:
-                near = slice(max(0, place - 2), place + 4)
-                self.say(where, f"is {our.name}; seen {ours[near]}, not {theirs[near]}")
-                return
-            self.op(where, their, our)
-            if len(self.found) >= MOST:
-                return
-        if len(theirs) != len(ours):
-            more = (ours if len(ours) > len(theirs) else theirs)[
-                min(len(theirs), len(ours)) :
-            ]
+            if same_name(their.name, our.name):
+                self.op(where, their, our)
+                place, other = place + 1, other + 1
+                continue
+            near = (ours[other : other + 4], theirs[place : place + 4])
+            self.say(where, f"is {our.name}; seen {near[0]}, not {near[1]}")
+            more, less = resume(theirs[place:], ours[other:])
+            place, other = place + more, other + less
+        if place < len(theirs) or other < len(ours):
+            left = theirs[place:][:3] or ours[other:][:3]
             self.say(
-                f"thread {thread}",
-                f"{len(ours)} operations, not {len(theirs)}: {more[:3]}",
+                f"thread {thread}", f"{len(ours)} operations, not {len(theirs)}: {left}"
             )
 
 
-def in_order(threads: dict[int, list[Op]]) -> list[list[Op]]:
+def resume(theirs: list[Op], ours: list[Op]) -> tuple[int, int]:
+    """How much to pass over on both sides until they agree again: the least."""
+    for total in range(1, 40):
+        for more in range(total + 1):
+            less = total - more
+            if (
+                more < len(theirs)
+                and less < len(ours)
+                and same_name(theirs[more].name, ours[less].name)
+            ):
+                return more, less
+    return len(theirs), len(ours)
+
+
+def in_order(threads: dict[int, list[Op]], main: int) -> list[list[Op]]:
     """The main thread first; others by what they did, since their numbers depend on
     which began first."""
-    main, *others = (threads[number] for number in sorted(threads))
-    return [main, *sorted(others, key=fingerprint)]
+    numbers = sorted(threads, key=lambda n: (n != main, fingerprint(threads[n])))
+    return [threads[number] for number in numbers]
 
 
 def fingerprint(ops: list[Op]) -> str:

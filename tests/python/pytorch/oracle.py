@@ -6,6 +6,7 @@ that recordings are compared with. It shares no line with the recorder.
      "api": "torch.nn.functional.relu" or null, "chain": [...], "module": "layers.0"}
     {"kind": "op_end", "op": 3, "result": ... or "exception": [type, message],
      "changed": [...]}
+    {"kind": "unseen", "functions": [...]}      first: what torch tells no mode of
 
 torch hands a mode either a builtin (an operation) or a function of its own Python API;
 while the mode handles one, it is off. So that the operations within Python functions are
@@ -14,7 +15,8 @@ and its kin, leave the oracle out), and run as they do without a mode. User code
 takes part through __torch_function__ is called by the oracle with the oracle on again:
 what it calls is nested in the operation it was called for.
 
-`module` is the path of the nn.Module whose `forward` runs, from the outermost one.
+`module` is the path of the nn.Module whose `forward` runs, from the outermost one (of which it is the
+class).
 `chain` are the Python functions between the program and the operation, outermost first;
 `api` is the first of them that is torch's. Property getters and setters are left out.
 """
@@ -32,6 +34,7 @@ from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode, resolve_name
+from torch.utils._device import DeviceContext
 
 CHECKS = (
     "has_torch_function",
@@ -99,11 +102,7 @@ def name_of(function: Callable[..., object]) -> str:
     name = resolve_name(function)
     if name is not None:
         return name
-    owner = getattr(function, "__self__", None) or getattr(
-        function, "__objclass__", None
-    )
-    module = getattr(owner, "__name__", type(owner).__name__)
-    return f"{module}.{getattr(function, '__name__', '?')}"
+    return f"?.{getattr(function, '__name__', '?')}"
 
 
 def is_operation(function: object) -> bool:
@@ -191,9 +190,11 @@ def version(value: torch.Tensor) -> int | None:
 
 
 def path_of(modules: list[torch.nn.Module]) -> str:
-    """The path of the last of nested modules, from the first."""
+    """The path of the last of nested modules, from the first; of that its class."""
     if not modules:
         return ""
+    if modules[-1] is modules[0]:
+        return type(modules[0]).__name__
     for name, module in modules[0].named_modules():
         if module is modules[-1]:
             return name
@@ -208,6 +209,7 @@ class Mode(TorchFunctionMode):
         self.shared = shared
         self.depth = 0
         self.from_python = False
+        self.forwards = False  # the device's mode is being called
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -261,6 +263,7 @@ class Mode(TorchFunctionMode):
         """Calls it as torch would without the oracle, with the oracle on in user code."""
         if stack_length() > 0:
             mode = pop()
+            self.forwards = isinstance(mode, DeviceContext)
             try:
                 with self:
                     return mode.__torch_function__(function, types, args, kwargs)
@@ -296,9 +299,10 @@ class Mode(TorchFunctionMode):
                 pass
             elif name.startswith(self.shared.folder):
                 found = [pathlib.Path(name).name, frame.f_lineno, code.co_qualname]
-            elif not name.startswith("<"):
+            else:
                 module = frame.f_globals.get("__name__", "?")
-                chain.insert(0, f"{module}.{code.co_qualname}")
+                if module.startswith("torch."):
+                    chain.insert(0, f"{module}.{code.co_qualname}")
             if code.co_name == "_call_impl" and code.co_argcount > 0:
                 modules.insert(0, frame.f_locals["self"])
             frame = frame.f_back
@@ -381,6 +385,26 @@ class Oracle:
         self.replace(TorchFunctionMode, "__enter__", entered)
         self.replace(TorchFunctionMode, "__exit__", left)
 
+    def patch_devices(self) -> None:
+        """`with torch.device(...)` enters a mode of torch's from C++, above the oracle."""
+        original = DeviceContext.__torch_function__
+
+        def replaced(context, function, types, args=(), kwargs=None):
+            own = self.mode()
+            if own is None or own.forwards or stack_length() == 0:
+                if own is not None:
+                    own.forwards = False
+                return original(context, function, types, args, kwargs)
+            top = pop()
+            push(context)
+            try:
+                return own.__torch_function__(function, types, args, kwargs)
+            finally:
+                pop()
+                push(top)
+
+        self.replace(DeviceContext, "__torch_function__", replaced)
+
     def patch_threads(self) -> None:
         run = threading.Thread.run
 
@@ -399,9 +423,13 @@ class Oracle:
         self.shared.write(kind="case", name=name)
 
     def __enter__(self) -> Oracle:
+        unseen = {resolve_name(f) for f in torch.overrides.get_ignored_functions()}
+        self.shared.write(kind="unseen", functions=sorted(unseen - {None}))
         self.patch_checks()
         self.patch_modes()
+        self.patch_devices()
         self.patch_threads()
+        self.shared.thread()  # this one is 0
         self.main = self.here()
         self.main.__enter__()
         return self
