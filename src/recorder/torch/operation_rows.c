@@ -152,8 +152,8 @@ tell_call(film_context *context, film_operation_call *call)
         .module = place.module,
         .api = place.api,
         .offset = place.offset,
-        .positional = (uint32_t)(call->count - named < count ? call->count - named
-                                                             : count),
+        .positional =
+            (uint32_t)(call->count - named < count ? call->count - named : count),
         .flags = flags_of(call),
     };
     if (rows.failed || !film_append_op(context->thread, &row)) {
@@ -223,8 +223,8 @@ tell_exception(film_context *context, uint64_t distance)
     uint64_t message = 0;
 
     film_compat_save_error(&saved);
-    film_exception_describe(film_saved_exception(&saved), film_saved_value(&saved), &type,
-                            &message);
+    film_exception_describe(film_saved_exception(&saved), film_saved_value(&saved),
+                            &type, &message);
     (void)film_append_op_end(context->thread, distance, FILM_OPERATION_RAISED, type,
                              message);
     film_compat_restore_error(&saved);
