@@ -21,7 +21,7 @@ extern "C" {
 typedef struct film_tensor_summary {
     double min, max, mean, std; /* of the finite ones */
     uint64_t zeros, nonfinite;
-    uint64_t hash;              /* of its bytes */
+    uint64_t hash; /* of its bytes */
 } film_tensor_summary;
 
 /* A tensor as one of its records tells. */
@@ -60,7 +60,8 @@ FILM_NODISCARD film_status
 film_reader_event_tensors(film_reader *reader, const film_event *event,
                           film_tensor_visit visit, void *context, film_error *error);
 
-/* The name of an op's keyword value; empty for a positional one. Borrows from the reader. */
+/* The name of an op's keyword value; empty for a positional one. Borrows from the reader;
+ * no NUL follows. */
 film_text
 film_reader_op_keyword(const film_reader *reader, const film_event *event,
                        uint32_t index);

@@ -6,6 +6,7 @@
 
 #include <filmstrip/reader.h>
 
+#include "analysis/open_ops.h"
 #include "export/moment_texts.h"
 #include "export/names.h"
 #include "export/output.h"
@@ -22,6 +23,7 @@ typedef struct film_event_json {
     char thread[48]; /* ,"thread":N,"time_ns": of the thread written last */
     size_t thread_length;
     uint32_t thread_id;
+    film_open_ops ops; /* how long they took */
 } film_event_json;
 
 FILM_NODISCARD film_status

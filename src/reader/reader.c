@@ -355,6 +355,7 @@ film_reader_close(film_reader *reader)
     film_buffer_reset(&reader->reference);
     film_buffer_reset(&reader->scratch);
     film_buffer_reset(&reader->text);
+    film_buffer_reset(&reader->tensor);
     film_buffer_reset(&reader->rendered);
     film_buffer_reset(&reader->items);
     film_free(reader);

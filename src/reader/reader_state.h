@@ -61,6 +61,7 @@ typedef struct film_object_head {
     bool has_attributes; /* the record tells them */
     bool shows_all;      /* its text shows whatever attributes it has */
     bool is_fixed;       /* a tuple or frozenset without objects in it */
+    bool is_tensor;
 } film_object_head;
 
 static inline bool
@@ -109,6 +110,7 @@ struct film_reader {
     film_buffer keyframe, reference; /* scratch: a keyframe, and one it refers to */
     film_buffer scratch;             /* an unpacked payload */
     film_buffer text;                /* what film_reader_value or _source gave last */
+    film_buffer tensor;              /* what film_reader_tensor gave last */
 };
 
 /* Notes that a chunk, the one with that index in the directory, is damaged. */
