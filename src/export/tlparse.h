@@ -15,11 +15,9 @@
 #ifndef FILMSTRIP_TLPARSE_H
 #define FILMSTRIP_TLPARSE_H
 
-#include "analysis/recordings.h"
-#include "export/output.h"
+#include "export/exporter.h"
 
-#define FILM_TLPARSE_NAME 80u
-
+/* Zeroed: everything. */
 typedef struct film_tlparse_options {
     bool moved; /* sources only of files of which more than one line was in a stack */
     /* A part of the recording: what one thread did from event `first` up to, not
@@ -38,7 +36,7 @@ typedef struct film_tlparse_result {
 
 /* dedicated_log_torch_trace_[rank_N_]XXXXXXXX.log: the name that the log must have. */
 void
-film_tlparse_name(film_reader *reader, char name[FILM_TLPARSE_NAME]);
+film_tlparse_name(film_reader *reader, char name[FILM_EXPORT_NAME]);
 
 /* Writes the log of the set's one recording. FILM_MISUSE: it has more. */
 FILM_NODISCARD film_status

@@ -220,7 +220,7 @@ static bool
 is_logged(const film_tlparse *to, const film_tlparse_thread *thread,
           const film_event *event)
 {
-    if ((event->form & (FILM_OP_INNER | FILM_OP_BACKWARD)) != 0 ||
+    if ((event->form & (FILM_OPERATION_INNER | FILM_OPERATION_BACKWARD)) != 0 ||
         ends_with(film_reader_string(to->reader, event->text), ".__get__")) {
         return false;
     }
@@ -360,7 +360,7 @@ end_line(film_tlparse *to, film_tlparse_op *op, const film_event *event)
     film_value value;
 
     put_text(&to->ops, (film_text){(const char *)op->line.data, op->line.length});
-    if ((event->form & FILM_OP_RAISED) != 0) {
+    if ((event->form & FILM_OPERATION_RAISED) != 0) {
         LITERAL(&to->ops, " raised ");
         put_text(&to->ops, film_reader_string(to->reader, event->text));
     }
@@ -393,7 +393,7 @@ film_tlparse_end_op(film_tlparse *to, film_tlparse_thread *thread,
     while (&thread->ops[thread->count - 1] != op) {
         film_tlparse_forget_op(&thread->ops[--thread->count]); /* no end was seen */
     }
-    if ((event->form & FILM_OP_RAISED) != 0) {
+    if ((event->form & FILM_OPERATION_RAISED) != 0) {
         to->ops_raised++;
     }
     else if (op->record.length > 0) {
