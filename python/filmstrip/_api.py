@@ -57,6 +57,8 @@ def _make_options(
     values: str = "all",
     c_calls: bool = False,
     outer_calls: bool = False,
+    torch: str = "auto",
+    torch_values: bool = False,
     exceptions: bool = True,
     line_times: bool = False,
     text_bytes: int | None = None,
@@ -81,6 +83,8 @@ def _make_options(
     options.values = _options.parse_values(values)
     options.c_calls = c_calls
     options.outer_calls = outer_calls
+    options.torch = _options.parse_torch(torch)
+    options.torch_values = torch_values
     options.exceptions = exceptions
     options.line_times = line_times
     options.text_bytes = _options.check_count(text_bytes, "text_bytes")
@@ -240,6 +244,8 @@ def record(
     values: str = ...,
     c_calls: bool = ...,
     outer_calls: bool = ...,
+    torch: str = ...,
+    torch_values: bool = ...,
     exceptions: bool = ...,
     line_times: bool = ...,
     text_bytes: int | None = ...,
@@ -265,6 +271,8 @@ def record(
     values: str = "all",
     c_calls: bool = False,
     outer_calls: bool = False,
+    torch: str = "auto",
+    torch_values: bool = False,
     exceptions: bool = True,
     line_times: bool = False,
     text_bytes: int | None = None,
@@ -300,6 +308,10 @@ def record(
         these words in them; with redact=False, only those.
     c_calls: calls of C functions too. exceptions: raised and handled ones.
     outer_calls: where code that is not recorded calls code that is.
+    torch: operations of PyTorch, where the program imports it: "ops" (those that Python
+        code calls; so does "auto", the default), "all" (those that its C++ code calls
+        too: the backward pass) or "off". torch_values: the least, greatest and mean of
+        what tensors hold, how many numbers are not finite, and a hash.
     ring: keep only the end of the run, in so many bytes (or "64M").
     tick_ns: resolution of the clock.
     children: child processes get films of their own beside this one.
@@ -316,6 +328,8 @@ def record(
             values=values,
             c_calls=c_calls,
             outer_calls=outer_calls,
+            torch=torch,
+            torch_values=torch_values,
             exceptions=exceptions,
             line_times=line_times,
             text_bytes=text_bytes,

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 LEVELS = ("calls", "lines", "values")
 VALUES = ("all", "attributes", "locals")  # which stores level values tells
+# Which of torch's operations are recorded, where the program imports it; what the recorder
+# calls each.
+TORCH = {"auto": 1, "off": 0, "ops": 1, "all": 2}
 # How much of a value can be kept (capture.c).
 MOST = {"text_bytes": 65536, "items": 512, "item_depth": 16}
 MOST_WORDS = 64  # of redact_words, and of the characters of each
@@ -50,6 +53,8 @@ class Options:
         self.children = True
         self.outer_calls = False  # tell where targets are called from, by whatever code
         self.held_too = False  # look at containers that attributes hold, as ObjWatch
+        self.torch = TORCH["auto"]
+        self.torch_values = False  # what tensors hold: least, greatest, mean ...
         self.argv = False
         self.progress = False
         self.free_name = False  # another free name is as good, if `path` is taken
@@ -123,6 +128,12 @@ def parse_values(values: str) -> int:
     if values not in VALUES:
         raise ValueError(f"{values!r} is none of locals, attributes, all")
     return VALUES.index(values)
+
+
+def parse_torch(torch: str) -> int:
+    if torch not in TORCH:
+        raise ValueError(f"{torch!r} is none of auto, off, ops, all")
+    return TORCH[torch]
 
 
 def check_count(count: "int | None", name: str) -> int:
@@ -322,6 +333,8 @@ def begin(options: Options, meta: "Mapping[str, str]") -> str:
                 items=options.items,
                 item_depth=options.item_depth,
                 values=options.values,
+                torch=options.torch,
+                torch_values=options.torch_values,
                 redact=options.redact,
                 redact_words=tuple(options.redact_words),
             )

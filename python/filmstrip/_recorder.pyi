@@ -16,6 +16,8 @@ def start(
     children: bool = ...,
     outer_calls: bool = ...,
     held_too: bool = ...,
+    torch: int = ...,
+    torch_values: bool = ...,
     meta: Mapping[str, str] = ...,
     stdlib_dirs: Sequence[str] = ...,
     site_dirs: Sequence[str] = ...,

@@ -24,6 +24,7 @@ from filmstrip._options import (
     parse_count,
     parse_level,
     parse_size,
+    parse_torch,
     parse_values,
     resolve_target,
 )
@@ -55,6 +56,11 @@ arguments behind it.
   --exclude NAME     do not record this one (repeatable)
   --all              record all Python code, the standard library too
   --outer-calls      tell where code that is not recorded calls code that is
+  --torch WHICH      operations of PyTorch, where the program imports it: ops (those that
+                     Python code calls; so does auto, the default), all (those that its
+                     C++ code calls too, such as the backward pass) or off
+  --torch-values     what tensors hold: least, greatest, mean, numbers that are not finite
+                     and a hash (on the CPU)
   --c-calls          record calls of C functions made by recorded code
   --no-exceptions    do not record raised and handled exceptions (on Python 3.11 this
                      is faster)
@@ -77,8 +83,6 @@ Example:
 """
 
 LATER = {
-    "--torch": "",
-    "--torch-values": "",
     "--ranks": "",
 }
 
@@ -108,6 +112,7 @@ def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
         "--children": ("children", True),
         "--no-children": ("children", False),
         "--argv": ("argv", True),
+        "--torch-values": ("torch_values", True),
         "--line-times": ("line_times", True),
         "--no-progress": ("progress", False),
         "--no-redact": ("redact", False),
@@ -130,6 +135,9 @@ def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
     def set_values(text: str) -> None:
         options.values = parse_values(text)
 
+    def set_torch(text: str) -> None:
+        options.torch = parse_torch(text)
+
     def set_count(name: str) -> Callable[[str], None]:
         def set_one(text: str) -> None:
             setattr(options, name, parse_count(text, name))
@@ -146,6 +154,7 @@ def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
         "--tick": set_tick,
         "--level": set_level,
         "--values": set_values,
+        "--torch": set_torch,
         "--text-bytes": set_count("text_bytes"),
         "--items": set_count("items"),
         "--item-depth": set_count("item_depth"),

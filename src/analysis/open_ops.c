@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "analysis/kinds.h"
 #include "base/alloc.h"
 
 /* Ops within one another; of more only a damaged recording tells. */
@@ -36,6 +37,48 @@ film_open_ops_of(film_open_ops *open, size_t recording, uint32_t thread)
         }
     }
     return NULL;
+}
+
+uint32_t
+film_open_ops_marked(const film_open_ops *open, size_t recording, uint32_t thread)
+{
+    const film_thread_ops *of =
+        film_open_ops_of((film_open_ops *)(uintptr_t)open, recording, thread);
+    uint32_t marked = 0;
+
+    for (size_t i = 0; of != NULL && i < of->count; i++) {
+        marked += of->ops[i].mark;
+    }
+    return marked;
+}
+
+void
+film_open_ops_settle(film_open_ops *open, size_t recording, const film_event *event)
+{
+    film_thread_ops *of;
+    uint32_t least = event->depth + 1;
+
+    if (open->count == 0) {
+        return;
+    }
+    of = film_open_ops_of(open, recording, event->thread);
+    if (of == NULL || of->count == 0) {
+        return;
+    }
+    if (event->kind == FILM_KIND_LOST || event->kind == FILM_KIND_LOST_CONTROL) {
+        of->count = 0; /* anything may have happened meanwhile */
+        return;
+    }
+    if (event->frame == 0) {
+        return;
+    }
+    if (film_kind_enters(event->kind) || film_kind_leaves(event->kind)) {
+        least = event->depth; /* that of a frame that is not there yet, or no more */
+    }
+    while (of->count > 0 && of->ops[of->count - 1].frame != 0 &&
+           of->ops[of->count - 1].depth >= least) {
+        of->count--;
+    }
 }
 
 static film_thread_ops *
@@ -74,8 +117,9 @@ film_open_ops_begin(film_open_ops *open, size_t recording, const film_event *eve
     of->ops = ops;
     ops[of->count] = (film_open_op){.number = event->number,
                                     .time_ns = event->time_ns,
+                                    .frame = event->frame,
                                     .function = event->text,
-                                    .offset = event->offset};
+                                    .depth = event->depth};
     return &ops[of->count++];
 }
 

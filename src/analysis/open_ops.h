@@ -13,9 +13,10 @@
 typedef struct film_open_op {
     uint64_t number; /* of its event */
     uint64_t time_ns;
+    uint64_t frame;    /* 0: it is in none */
     uint32_t function; /* string id */
-    uint32_t offset;   /* its place, in code units, or FILM_NO_OFFSET */
-    uint32_t mark;     /* the caller's */
+    uint32_t depth;    /* of its frame */
+    bool mark;         /* the caller's */
 } film_open_op;
 
 typedef struct film_thread_ops {
@@ -36,6 +37,14 @@ film_open_ops_reset(film_open_ops *open);
 /* The open ops of that recording's thread, outermost first; NULL: it has none. */
 film_thread_ops *
 film_open_ops_of(film_open_ops *open, size_t recording, uint32_t thread);
+
+/* How many of them carry the mark. */
+uint32_t
+film_open_ops_marked(const film_open_ops *open, size_t recording, uint32_t thread);
+
+/* Forgets those that an event shows to have ended unseen: their frame is gone. */
+void
+film_open_ops_settle(film_open_ops *open, size_t recording, const film_event *event);
 
 /* Notes an op event. NULL: memory ran out, and its end will not know of it. Valid until
  * the next op. */

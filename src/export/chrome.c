@@ -121,7 +121,7 @@ put_step(trace *to, size_t recording, const film_step *step, film_error *error)
     }
     put_time(output, step->time_ns + from->shift_ns);
     film_output_write(output, to->ending, to->ending_length);
-    if (step->cause == FILM_KIND_UNWIND && step->event != NULL) {
+    if (film_step_raised(step)) {
         FILM_OUTPUT_LITERAL(output, ",\"args\":{\"exception\":");
         film_output_json(output, film_reader_string(from->reader, step->event->text));
         film_output_byte(output, '}');

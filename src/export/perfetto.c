@@ -169,7 +169,7 @@ put_step(trace *to, size_t recording, const film_step *step, film_error *error)
     else {
         restart(to, &to->message);
         film_protobuf_number(&to->message, 9, SLICE_END);
-        if (step->cause == FILM_KIND_UNWIND && step->event != NULL) {
+        if (film_step_raised(step)) {
             put_exception(to, from->reader, step->event);
         }
     }

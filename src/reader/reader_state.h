@@ -75,9 +75,16 @@ film_text_is(film_text text, const char *other, size_t length)
 typedef void
 film_record_renewer(void *context, uint64_t id, film_value_record *record, bool held);
 
+/* See film_reader_tell_tensors_by (render.h). `state` is another one once the tensor was
+ * changed in place. */
+typedef bool
+film_tensor_teller(void *context, uint64_t serial, uint64_t state);
+
 struct film_reader {
-    film_record_renewer *renew; /* what texts are made with; NULL: as recorded */
-    void *renew_context;        /* borrowed */
+    film_record_renewer *renew;       /* what texts are made with; NULL: as recorded */
+    void *renew_context;              /* borrowed */
+    film_tensor_teller *tells_tensor; /* NULL: texts tell what each tensor is */
+    void *tells_context;              /* borrowed */
     film_file file;
     film_loader loader;
     film_directory directory;

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <filmstrip/tensor.h>
 
+#include "base/hash.h"
 #include "reader/literal.h"
 #include "reader/render_parts.h"
 #include "reader/tensors.h"
@@ -326,15 +327,38 @@ film_reader_tensor(film_reader *reader, uint64_t id, film_tensor *out,
 }
 
 void
+film_reader_tell_tensors_by(film_reader *reader, film_tensor_teller *tells,
+                            void *context)
+{
+    reader->tells_tensor = tells;
+    reader->tells_context = context;
+}
+
+/* Another number when anything that its text tells, or its version, is another. */
+static uint64_t
+state_of(const film_value_record *record)
+{
+    film_input tokens = record->note.tokens;
+    film_token version;
+
+    film_tokens_skip(&tokens, 2);
+    film_token_read(&tokens, &version);
+    return film_digest_mix(record->note.text, bits_of(&version));
+}
+
+void
 film_render_tensor(film_renderer *renderer, const film_value_record *record)
 {
+    const film_reader *reader = renderer->reader;
     film_buffer *out = renderer->out;
-    film_text text = film_tables_string(&renderer->reader->tables, record->note.text);
 
     film_buffer_put_byte(out, 't');
     film_literal_int(out, (int64_t)record->serial);
-    PUT(out, ": ");
-    put_text(out, text);
+    if (reader->tells_tensor == NULL ||
+        reader->tells_tensor(reader->tells_context, record->serial, state_of(record))) {
+        PUT(out, ": ");
+        put_text(out, film_tables_string(&reader->tables, record->note.text));
+    }
 }
 
 /* --- tensors of an event --------------------------------------------------------------- */

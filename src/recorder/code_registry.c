@@ -11,9 +11,11 @@
 #include "recorder/hooks.h"
 #include "recorder/plan.h"
 #include "recorder/text.h"
+#include "recorder/torch/hook.h"
 #include "recorder/variables.h"
 
 #define FILE_BUCKETS 256u /* a power of two; programs have hundreds of files */
+#define CODE_NAME_BYTES 512
 #define SHORT_NAME_BYTES 4096u
 
 /* A file that code came from, by its co_filename. */
@@ -479,6 +481,29 @@ film_code_describe_caller(film_code *known, PyCodeObject *code, const film_frame
     return known->id != UINT32_MAX;
 }
 
+uint32_t
+film_code_name(const film_frame *frame)
+{
+    PyCodeObject *code = (PyCodeObject *)film_frame_code(frame);
+    film_code *known = film_code_of(code, frame);
+    char text[CODE_NAME_BYTES];
+    PyObject *module;
+    size_t length = 0;
+
+    if (FILM_LIKELY(known->name != 0) || known == &no_target) {
+        return known->name;
+    }
+    module = global_text(frame, film_the_session.name_key);
+    if (module != NULL) {
+        length = film_text_copy(module, text, sizeof(text) / 2, NULL);
+        text[length++] = '.';
+    }
+    length += film_text_copy(code->co_qualname, text + length,
+                             sizeof(text) - length - 1, NULL);
+    known->name = film_writer_string(film_the_session.writer, text, length);
+    return known->name;
+}
+
 film_code *
 film_code_register(PyCodeObject *code, const film_frame *frame)
 {
@@ -520,12 +545,14 @@ film_code_register(PyCodeObject *code, const film_frame *frame)
         known->initialises =
             PyUnicode_CompareWithASCIIString(code->co_name, "__init__") == 0;
         bound_files();
+        film_torch_await(code, frame);
         decide(known, code, frame);
         if (known->target && known->catches == NULL) {
             known->catches = film_catches_new(code);
         }
         known->outdated = 0;
         known->plan_count = 0;
+        known->name = 0;
         known->strayed = false;
         plan_writes(known, frame);
         known->is_special = known->suspends || known->has_namespace ||

@@ -30,6 +30,7 @@ typedef struct film_code {
     uint64_t outdated;   /* the generation its plan was for, if it is to be made anew */
     uint32_t plan_count; /* how often that was done */
     bool strayed;        /* a frame went where the plan does not lead */
+    uint32_t name;       /* string id of module.qualname; 0: not asked for yet */
     uint64_t watched;    /* its film_compat_instrumentation when it was last watched */
     PyCodeObject *code;  /* whose it is; not a reference: both die together */
     struct film_code *next_watched, *previous_watched; /* see film_codes_watched */
@@ -60,6 +61,10 @@ film_code_watch_again(film_code *known);
 bool
 film_code_describe_caller(film_code *known, PyCodeObject *code,
                           const film_frame *frame);
+
+/* module.qualname of the code that a frame runs, as a string id. */
+uint32_t
+film_code_name(const film_frame *frame);
 
 static inline film_code *
 film_code_of(PyCodeObject *code, const film_frame *frame)

@@ -412,6 +412,30 @@ film_compat_restore_error(film_saved_error *saved)
 #endif
 }
 
+/* What was put aside: the exception, or its type where 3.11 has not made the instance yet,
+ * and then what belongs to it. Borrowed; NULL: nothing was. */
+static inline PyObject *
+film_saved_exception(const film_saved_error *saved)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    return saved->exception;
+#else
+    return saved->value != NULL && PyExceptionInstance_Check(saved->value) ? saved->value
+                                                                           : saved->type;
+#endif
+}
+
+static inline PyObject *
+film_saved_value(const film_saved_error *saved)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    (void)saved;
+    return NULL;
+#else
+    return saved->value;
+#endif
+}
+
 /* A small non-negative int, as monitoring passes offsets. */
 static inline uint32_t
 film_compat_small_int(PyObject *number)

@@ -255,6 +255,13 @@ film_type_dies_in_sight(const PyTypeObject *type, bool is_deque)
 }
 
 bool
+film_type_is_freed_in_sight(const PyTypeObject *type)
+{
+    return the_listener != NULL && type->tp_alloc == PyType_GenericAlloc &&
+           type->tp_free == PyObject_GC_Del;
+}
+
+bool
 film_deaths_begin(film_death *on_death)
 {
     if (the_heap_dealloc == NULL) {

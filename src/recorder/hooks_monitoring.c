@@ -23,6 +23,7 @@
 #include "recorder/observe.h"
 #include "recorder/observe_quick.h"
 #include "recorder/stack.h"
+#include "recorder/torch/hook.h"
 
 static inline PyObject *
 disable(void)
@@ -157,6 +158,7 @@ CALLBACK(on_return)
     film_context *context = context_of(args, frame, &answer);
 
     (void)self, (void)count, (void)names;
+    film_torch_returned(args[0]);
     if (FILM_UNLIKELY(context == NULL)) {
         return Py_NewRef(answer);
     }

@@ -21,6 +21,7 @@
 #include "recorder/observe.h"
 #include "recorder/observe_quick.h"
 #include "recorder/stack.h"
+#include "recorder/torch/hook.h"
 #include "recorder/trace_control.h"
 
 /* What the newest exception events of a thread told, for the unwinds that follow: those
@@ -430,6 +431,7 @@ trace_event(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
     case PyTrace_RETURN:
         give_back_frame(self, frame);
         on_return(frame->f_frame, arg);
+        film_torch_returned(film_frame_code(frame->f_frame));
         break;
     case PyTrace_EXCEPTION:
         on_exception(frame->f_frame, arg);
@@ -470,6 +472,7 @@ profile_event(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
     case PyTrace_RETURN:
         if (calls_too) {
             on_return(frame->f_frame, arg);
+            film_torch_returned(film_frame_code(frame->f_frame));
         }
         break;
     case PyTrace_C_CALL:

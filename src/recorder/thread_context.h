@@ -25,6 +25,8 @@
 /* Whether a frame can suspend; and then, whether a task's step began with it. */
 enum film_suspends { FILM_SUSPENDS_NOT, FILM_SUSPENDS, FILM_SUSPENDS_TASK };
 
+#define FILM_MODULE_UNKNOWN UINT32_MAX
+
 typedef struct film_stack_entry {
     film_frame_key frame;
     const PyObject *code;      /* identity only */
@@ -46,6 +48,7 @@ typedef struct film_stack_entry {
     bool initialises; /* an __init__: it gives `self` to its caller */
     bool pending;     /* the newest of the context's pendings is this frame's */
     bool opcodes;     /* 3.11: we asked for the frame's opcode events */
+    uint32_t module;  /* string id of the nn.Module path it lies within (torch/place.c) */
     bool outer;       /* no target: told because it calls one, and not looked into */
     uint32_t code_id;
     uint32_t site; /* the caller's place + 1 */

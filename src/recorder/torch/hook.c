@@ -1,0 +1,414 @@
+/* hook.c: see hook.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/torch/hook.h"
+
+#include <string.h>
+
+#include "recorder/attributes.h"
+#include "recorder/session.h"
+#include "recorder/torch/modules.h"
+#include "recorder/torch/operation_rows.h"
+#include "recorder/torch/operations.h"
+#include "recorder/torch/shim.h"
+
+const PyCodeObject *film_the_torch_package;
+
+static bool hooked;
+static vectorcallfunc descriptor_original; /* the same for all of CPython's */
+
+/* --- builtin functions ------------------------------------------------------------- */
+
+/* What CPython itself does where a builtin function has no vectorcall: a tuple and a dict
+ * for its tp_call. */
+static PyObject *
+call_builtin(PyObject *function, PyObject *const *values, Py_ssize_t positional,
+             PyObject *names)
+{
+    PyObject *arguments = PyTuple_New(positional), *keywords = NULL, *result = NULL;
+    Py_ssize_t named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
+
+    if (arguments == NULL) {
+        return NULL;
+    }
+    for (Py_ssize_t index = 0; index < positional; index++) {
+        PyTuple_SET_ITEM(arguments, index, Py_NewRef(values[index]));
+    }
+    if (named > 0) {
+        keywords = PyDict_New();
+        for (Py_ssize_t index = 0; keywords != NULL && index < named; index++) {
+            if (PyDict_SetItem(keywords, PyTuple_GET_ITEM(names, index),
+                               values[positional + index]) < 0) {
+                Py_CLEAR(keywords);
+            }
+        }
+        if (keywords == NULL) {
+            Py_DECREF(arguments);
+            return NULL;
+        }
+    }
+    if (Py_EnterRecursiveCall(" while calling a Python object") == 0) {
+        result = PyCFunction_Type.tp_call(function, arguments, keywords);
+        Py_LeaveRecursiveCall();
+    }
+    Py_DECREF(arguments);
+    Py_XDECREF(keywords);
+    return result;
+}
+
+static FILM_HOT PyObject *
+builtin_called(PyObject *function, PyObject *const *values, size_t flagged,
+               PyObject *names)
+{
+    Py_ssize_t positional = PyVectorcall_NARGS(flagged);
+    film_operation_call call = {
+        .operation = film_operation_of(function),
+        .values = values,
+        .count = positional + (names == NULL ? 0 : PyTuple_GET_SIZE(names)),
+        .names = names,
+    };
+    bool told = call.operation != NULL && film_operation_begin(&call);
+    PyObject *result = call_builtin(function, values, positional, names);
+
+    if (told) {
+        film_operation_end(&call, result);
+    }
+    return result;
+}
+
+/* --- methods ----------------------------------------------------------------------- */
+
+static FILM_HOT PyObject *
+method_called(PyObject *descriptor, PyObject *const *values, size_t flagged,
+              PyObject *names)
+{
+    film_operation_call call = {
+        .operation = film_operation_of(descriptor),
+        .values = values,
+        .count = PyVectorcall_NARGS(flagged) +
+                 (names == NULL ? 0 : PyTuple_GET_SIZE(names)),
+        .names = names,
+    };
+    bool told = call.operation != NULL && film_operation_begin(&call);
+    PyObject *result = descriptor_original(descriptor, values, flagged, names);
+
+    if (told) {
+        film_operation_end(&call, result);
+    }
+    return result;
+}
+
+/* --- methods without arguments ------------------------------------------------------
+ * One static function for each, because none is told which method it is. */
+
+#define THUNKS 512u
+
+static film_operation *thunked[THUNKS]; /* NULL: not in use */
+static PyCFunction thunk_originals[THUNKS];
+static PyMethodDef *thunk_methods[THUNKS];
+static unsigned thunk_count; /* for good: a bound method may keep one of them */
+
+static FILM_HOT PyObject *
+thunk_called(unsigned which, PyObject *self, PyObject *unused)
+{
+    film_operation_call call = {
+        .operation = thunked[which], .values = &self, .count = 1};
+    bool told = call.operation != NULL && film_operation_begin(&call);
+    PyObject *result = thunk_originals[which](self, unused);
+
+    if (told) {
+        film_operation_end(&call, result);
+    }
+    return result;
+}
+
+#define THUNK(number)                                                                  \
+    static PyObject *thunk_##number(PyObject *self, PyObject *unused)                  \
+    {                                                                                  \
+        return thunk_called(0x##number, self, unused);                                 \
+    }
+#define THUNKS_16(base)                                                                \
+    THUNK(base##0)                                                                     \
+    THUNK(base##1)                                                                     \
+    THUNK(base##2)                                                                     \
+    THUNK(base##3)                                                                     \
+    THUNK(base##4)                                                                     \
+    THUNK(base##5)                                                                     \
+    THUNK(base##6)                                                                     \
+    THUNK(base##7)                                                                     \
+    THUNK(base##8)                                                                     \
+    THUNK(base##9)                                                                     \
+    THUNK(base##a)                                                                     \
+    THUNK(base##b)                                                                     \
+    THUNK(base##c)                                                                     \
+    THUNK(base##d)                                                                     \
+    THUNK(base##e)                                                                     \
+    THUNK(base##f)
+#define FOR_EACH_16(what, base)                                                        \
+    what(base##0) what(base##1) what(base##2) what(base##3) what(base##4)              \
+        what(base##5) what(base##6) what(base##7) what(base##8) what(base##9)          \
+            what(base##a) what(base##b) what(base##c) what(base##d) what(base##e)      \
+                what(base##f)
+/* clang-format off */
+FOR_EACH_16(THUNKS_16, 0)
+FOR_EACH_16(THUNKS_16, 1)
+
+#define NAME_16(base)                                                                  \
+    thunk_##base##0, thunk_##base##1, thunk_##base##2, thunk_##base##3,                \
+    thunk_##base##4, thunk_##base##5, thunk_##base##6, thunk_##base##7,                \
+    thunk_##base##8, thunk_##base##9, thunk_##base##a, thunk_##base##b,                \
+    thunk_##base##c, thunk_##base##d, thunk_##base##e, thunk_##base##f,
+
+static const PyCFunction thunks[THUNKS] = {
+    FOR_EACH_16(NAME_16, 0)
+    FOR_EACH_16(NAME_16, 1)
+};
+/* clang-format on */
+
+static void
+thunk_it(film_operation *operation)
+{
+    PyMethodDef *method =
+        ((PyMethodDescrObject *)operation->callable)->d_method;
+    unsigned which = 0;
+
+    while (which < thunk_count && thunk_methods[which] != method) {
+        which++;
+    }
+    if (which == THUNKS || (which < thunk_count && thunked[which] != NULL)) {
+        return; /* more than there are, or another descriptor of the same method */
+    }
+    if (which == thunk_count) {
+        thunk_methods[which] = method;
+        thunk_originals[which] = method->ml_meth;
+        thunk_count++;
+    }
+    thunked[which] = operation;
+    method->ml_meth = thunks[which];
+}
+
+static void
+unthunk_all(void)
+{
+    for (unsigned which = 0; which < thunk_count; which++) {
+        if (thunked[which] != NULL && thunk_methods[which]->ml_meth == thunks[which]) {
+            thunk_methods[which]->ml_meth = thunk_originals[which];
+        }
+        thunked[which] = NULL;
+    }
+}
+
+/* --- subscripts -------------------------------------------------------------------- */
+
+static binaryfunc subscript_original;
+static objobjargproc store_original;
+static film_operation subscript = {.name = "torch.Tensor.__getitem__"};
+static film_operation store = {.name = "torch.Tensor.__setitem__"};
+
+static PyObject *
+subscript_called(PyObject *tensor, PyObject *key)
+{
+    PyObject *const values[] = {tensor, key};
+    film_operation_call call = {.operation = &subscript, .values = values, .count = 2};
+    bool told = hooked && film_operation_begin(&call);
+    PyObject *result = subscript_original(tensor, key);
+
+    if (told) {
+        film_operation_end(&call, result);
+    }
+    return result;
+}
+
+static int
+store_called(PyObject *tensor, PyObject *key, PyObject *value)
+{
+    PyObject *const values[] = {tensor, key, value};
+    film_operation_call call = {
+        .operation = &store, .values = values, .count = value == NULL ? 2 : 3};
+    bool told = hooked && film_operation_begin(&call);
+    int result = store_original(tensor, key, value);
+
+    if (told) {
+        film_operation_end(&call, result < 0 ? NULL : Py_None);
+    }
+    return result;
+}
+
+/* Types that have the slots from their base: what a class statement copied too. */
+static void
+change_subscripts(PyTypeObject *type, bool ours)
+{
+    PyMappingMethods *slots = type->tp_as_mapping;
+    PyObject *subtypes;
+
+    if (slots != NULL &&
+        slots->mp_subscript == (ours ? subscript_original : subscript_called)) {
+        slots->mp_subscript = ours ? subscript_called : subscript_original;
+    }
+    if (slots != NULL &&
+        slots->mp_ass_subscript == (ours ? store_original : store_called)) {
+        slots->mp_ass_subscript = ours ? store_called : store_original;
+    }
+    subtypes = PyObject_CallMethod((PyObject *)&PyType_Type, "__subclasses__", "O", type);
+    if (subtypes == NULL || !PyList_CheckExact(subtypes)) {
+        PyErr_Clear();
+        Py_XDECREF(subtypes);
+        return;
+    }
+    for (Py_ssize_t index = 0; index < PyList_GET_SIZE(subtypes); index++) {
+        change_subscripts((PyTypeObject *)PyList_GET_ITEM(subtypes, index), ours);
+    }
+    Py_DECREF(subtypes);
+}
+
+static PyTypeObject *
+tensor_base(void)
+{
+    PyObject *module = film_dict_find(PyImport_GetModuleDict(), "torch._C");
+    PyObject *type = module == NULL || !PyModule_Check(module)
+                         ? NULL
+                         : film_dict_find(PyModule_GetDict(module), "TensorBase");
+
+    return type != NULL && PyType_Check(type) ? (PyTypeObject *)type : NULL;
+}
+
+static void
+hook_subscripts(void)
+{
+    PyTypeObject *base = tensor_base();
+    const PyMappingMethods *slots = base == NULL ? NULL : base->tp_as_mapping;
+
+    if (slots == NULL || slots->mp_subscript == NULL ||
+        slots->mp_ass_subscript == NULL) {
+        return;
+    }
+    if (subscript_original == NULL) {
+        subscript_original = slots->mp_subscript;
+        store_original = slots->mp_ass_subscript;
+    }
+    change_subscripts(base, true);
+}
+
+/* --- on and off -------------------------------------------------------------------- */
+
+static void
+hook_it(film_operation *operation)
+{
+    if (PyCFunction_CheckExact(operation->callable)) {
+        PyCFunctionObject *function = (PyCFunctionObject *)operation->callable;
+
+        if (function->vectorcall == NULL) {
+            function->vectorcall = builtin_called;
+        }
+        return;
+    }
+    if ((((PyMethodDescrObject *)operation->callable)->d_method->ml_flags &
+         METH_NOARGS) != 0) {
+        thunk_it(operation);
+        return;
+    }
+    {
+        PyMethodDescrObject *method = (PyMethodDescrObject *)operation->callable;
+
+        if (descriptor_original == NULL) {
+            descriptor_original = method->vectorcall;
+        }
+        if (method->vectorcall == descriptor_original) {
+            method->vectorcall = method_called;
+        }
+    }
+}
+
+static void
+unhook_it(const film_operation *operation)
+{
+    if (PyCFunction_CheckExact(operation->callable)) {
+        PyCFunctionObject *function = (PyCFunctionObject *)operation->callable;
+
+        if (function->vectorcall == builtin_called) {
+            function->vectorcall = NULL;
+        }
+    }
+    else if (((PyMethodDescrObject *)operation->callable)->vectorcall == method_called) {
+        ((PyMethodDescrObject *)operation->callable)->vectorcall = descriptor_original;
+    }
+}
+
+/* torch, once its body has run; NULL: not imported, or not yet. Borrowed. */
+static PyObject *
+imported_torch(void)
+{
+    PyObject *module = film_dict_find(PyImport_GetModuleDict(), "torch");
+
+    return module != NULL && PyModule_Check(module) &&
+                   film_dict_find(PyModule_GetDict(module), "Tensor") != NULL &&
+                   film_dict_find(PyImport_GetModuleDict(), "torch.nn.functional") != NULL
+               ? module
+               : NULL;
+}
+
+void
+film_torch_hook(void)
+{
+    film_saved_error saved;
+    PyObject *torch_module = imported_torch();
+
+    if (hooked || film_the_session.options.torch == FILM_TORCH_OFF ||
+        torch_module == NULL || !film_session_begin_values()) {
+        return;
+    }
+    film_the_torch_package = NULL;
+    film_compat_save_error(&saved);
+    film_shim_prove(torch_module);
+    film_modules_begin();
+    if (film_operations_find()) {
+        hooked = film_the_session.operations = true;
+        for (size_t index = 0; index < film_operations_count(); index++) {
+            hook_it(film_operation_at(index));
+        }
+        hook_subscripts();
+    }
+    PyErr_Clear();
+    film_compat_restore_error(&saved);
+}
+
+void
+film_torch_unhook(void)
+{
+    film_saved_error saved;
+    PyTypeObject *base;
+
+    if (!hooked) {
+        return;
+    }
+    film_compat_save_error(&saved);
+    hooked = film_the_session.operations = false;
+    unthunk_all();
+    for (size_t index = 0; index < film_operations_count(); index++) {
+        unhook_it(film_operation_at(index));
+    }
+    base = tensor_base();
+    if (base != NULL) {
+        change_subscripts(base, false);
+    }
+    film_operations_forget();
+    PyErr_Clear();
+    film_compat_restore_error(&saved);
+}
+
+void
+film_torch_await(const PyCodeObject *code, const film_frame *frame)
+{
+    PyObject *globals = frame == NULL ? NULL : film_frame_globals(frame);
+    PyObject *name;
+
+    if ((code->co_flags & CO_OPTIMIZED) != 0 || globals == NULL || hooked ||
+        film_the_session.options.torch == FILM_TORCH_OFF ||
+        !film_compat_dict_is_plain(globals)) {
+        return;
+    }
+    name = PyDict_GetItemWithError(globals, film_the_session.name_key);
+    if (name != NULL && PyUnicode_CheckExact(name) &&
+        PyUnicode_CompareWithASCIIString(name, "torch") == 0) {
+        film_the_torch_package = code;
+    }
+}

@@ -1,0 +1,295 @@
+/* operation_rows.c: see operation_rows.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/torch/operation_rows.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/intern.h"
+#include "recorder/capture.h"
+#include "recorder/capture_keep.h"
+#include "recorder/capture_quick.h"
+#include "recorder/exceptions.h"
+#include "recorder/stack.h"
+#include "recorder/text.h"
+#include "recorder/torch/place.h"
+#include "recorder/torch/tensors.h"
+
+#define NAMES_BYTES 1000u
+#define MOST_VALUES 250 /* of one operation; more is not told */
+#define ROW_TOKENS 30u
+/* Of the containers among the arguments (torch._foreach_add_): looked at for changes. */
+#define MOST_ITEMS 4096
+
+static film_intern keyword_lists; /* tuples of names to string ids, by their hash */
+
+void
+film_operation_rows_reset(void)
+{
+    film_intern_reset(&keyword_lists);
+}
+
+/* --- values ----------------------------------------------------------------------- */
+
+/* Tokens on their way into rows of values. */
+typedef struct token_rows {
+    film_context *context;
+    uint8_t *to; /* within the row that is being made; NULL: none is */
+    uint32_t count;
+    bool failed; /* a row could not be written */
+} token_rows;
+
+static void
+end_row(token_rows *rows)
+{
+    if (rows->count != 0) {
+        film_append_end_values(rows->context->thread, rows->count, rows->to);
+    }
+    rows->count = 0;
+    rows->to = NULL;
+}
+
+static bool
+is_tensor(PyObject *value)
+{
+    return film_type_of(Py_TYPE(value))->content == FILM_CONTENT_TENSOR;
+}
+
+static void
+put_value(token_rows *rows, PyObject *value)
+{
+    film_holder holder = {.kind = FILM_HOLDER_NONE};
+    film_thread *thread = rows->context->thread;
+    uint8_t *end = NULL;
+
+    if (rows->failed) {
+        return;
+    }
+    if (rows->count == ROW_TOKENS ||
+        (rows->to != NULL &&
+         (size_t)(rows->to - thread->cursor) + FILM_TOKEN_MAX > FILM_APPEND_TOKENS)) {
+        end_row(rows);
+    }
+    if (rows->to == NULL) {
+        rows->to = film_append_begin_values(thread);
+        if (rows->to == NULL) {
+            rows->failed = true;
+            return;
+        }
+    }
+    if (is_tensor(value)) {
+        end = film_tensor_token(rows->context, value, &holder, rows->to);
+    }
+    if (end == NULL) {
+        end = film_capture(rows->context, value, &holder, NULL, rows->to);
+    }
+    rows->to = end;
+    rows->count++;
+}
+
+/* --- the call --------------------------------------------------------------------- */
+
+/* The string id of the names of keyword values, with commas between; 0: none. */
+static uint32_t
+names_id(PyObject *names)
+{
+    uint64_t hash = UINT64_C(0x9e3779b97f4a7c15);
+    char text[NAMES_BYTES];
+    size_t length = 0;
+    uint32_t id;
+
+    if (names == NULL || PyTuple_GET_SIZE(names) == 0) {
+        return 0;
+    }
+    for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(names); index++) {
+        PyObject *name = PyTuple_GET_ITEM(names, index);
+        /* Names of arguments are interned, and have their hash. */
+        Py_hash_t part = PyUnicode_CheckExact(name) ? PyObject_Hash(name) : 0;
+
+        hash = (hash ^ (uint64_t)part) * UINT64_C(0xbf58476d1ce4e5b9);
+        hash ^= hash >> 31;
+    }
+    hash |= hash == 0;
+    if (FILM_LIKELY(film_intern_find(&keyword_lists, hash, &id))) {
+        return id;
+    }
+    for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(names); index++) {
+        PyObject *name = PyTuple_GET_ITEM(names, index);
+
+        if (length + 100 > sizeof(text)) {
+            break;
+        }
+        if (index > 0) {
+            text[length++] = ',';
+        }
+        if (PyUnicode_CheckExact(name)) {
+            length += film_text_copy(name, text + length, 90, NULL);
+        }
+    }
+    id = film_keep_string(text, length);
+    (void)film_intern_add(&keyword_lists, hash, id);
+    return id;
+}
+
+static bool
+some_on_device(const film_operation_call *call)
+{
+    for (Py_ssize_t index = 0; index < call->count; index++) {
+        PyObject *value = call->values[index];
+
+        if (is_tensor(value)) {
+            return film_tensor_is_on_device(value);
+        }
+    }
+    return false;
+}
+
+static uint8_t
+flags_of(const film_operation_call *call)
+{
+    uint8_t flags = film_shim_grad_mode() ? FILM_OPERATION_GRAD : 0;
+
+    if (film_shim_inference_mode()) {
+        flags |= FILM_OPERATION_INFERENCE;
+    }
+    if (FILM_UNLIKELY(some_on_device(call))) {
+        flags |= FILM_OPERATION_LAUNCH | call->operation->flags;
+    }
+    return flags;
+}
+
+/* The rows of the op; false: they could not be written. */
+static bool
+tell_call(film_context *context, film_operation_call *call)
+{
+    Py_ssize_t named = call->names == NULL ? 0 : PyTuple_GET_SIZE(call->names);
+    Py_ssize_t count = call->count > MOST_VALUES ? MOST_VALUES : call->count;
+    token_rows rows = {.context = context};
+    film_operation_place place;
+    film_op_row row;
+
+    if (!film_operation_find_place(context, &place)) {
+        return false;
+    }
+    for (Py_ssize_t index = 0; index < count; index++) {
+        put_value(&rows, call->values[index]);
+    }
+    end_row(&rows);
+    row = (film_op_row){
+        .function = film_operation_id(call->operation),
+        .names = names_id(call->names),
+        .module = place.module,
+        .api = place.api,
+        .offset = place.offset,
+        .positional = (uint32_t)(call->count - named < count ? call->count - named
+                                                             : count),
+        .flags = flags_of(call),
+    };
+    if (rows.failed || !film_append_op(context->thread, &row)) {
+        return false;
+    }
+    call->token = context->token;
+    call->number = context->thread->events - 1;
+    return true;
+}
+
+FILM_HOT bool
+film_operation_begin(film_operation_call *call)
+{
+    film_context *context = film_context_ready(film_compat_current_frame());
+
+    if (FILM_UNLIKELY(context == NULL || !film_the_session.operations)) {
+        return false;
+    }
+    if (FILM_LIKELY(tell_call(context, call))) {
+        return true;
+    }
+    /* In a forked child: once more, into its own file. */
+    return film_stack_may_retry(context) &&
+           (context = film_context_ready(film_compat_current_frame())) != NULL &&
+           tell_call(context, call);
+}
+
+/* --- its end ---------------------------------------------------------------------- */
+
+/* True when the tensor, which was told before the call, was changed by it. */
+static bool
+was_changed(PyObject *value)
+{
+    const film_object *object = film_objects_find_sure(value);
+
+    return object != NULL && object->compared &&
+           object->fingerprint != film_tensor_word(value);
+}
+
+static void
+tell_change(token_rows *rows, PyObject *value, PyObject *result)
+{
+    if (value != result && is_tensor(value) && was_changed(value)) {
+        put_value(rows, value);
+    }
+}
+
+/* What of the arguments has changed; lists and tuples are looked into. */
+static void
+tell_changes(token_rows *rows, const film_operation_call *call, PyObject *result)
+{
+    for (Py_ssize_t index = 0; index < call->count; index++) {
+        PyObject *value = call->values[index];
+        Py_ssize_t most;
+
+        if (!PyList_CheckExact(value) && !PyTuple_CheckExact(value)) {
+            tell_change(rows, value, result);
+            continue;
+        }
+        most = Py_SIZE(value) > MOST_ITEMS ? MOST_ITEMS : Py_SIZE(value);
+        for (Py_ssize_t item = 0; item < most; item++) {
+            PyObject *held = PyList_CheckExact(value) ? PyList_GET_ITEM(value, item)
+                                                      : PyTuple_GET_ITEM(value, item);
+
+            if (held != NULL) {
+                tell_change(rows, held, result);
+            }
+        }
+    }
+}
+
+static void
+tell_exception(film_context *context, uint64_t distance)
+{
+    film_saved_error saved;
+    uint32_t type = 0;
+    uint64_t message = 0;
+
+    film_compat_save_error(&saved);
+    film_exception_describe(film_saved_exception(&saved), film_saved_value(&saved), &type,
+                            &message);
+    (void)film_append_op_end(context->thread, distance, FILM_OPERATION_RAISED, type,
+                             message);
+    film_compat_restore_error(&saved);
+}
+
+FILM_HOT void
+film_operation_end(const film_operation_call *call, PyObject *result)
+{
+    film_context *context = &film_this_thread;
+    token_rows rows = {.context = context};
+    uint64_t distance;
+
+    if (FILM_UNLIKELY(context->token != call->token ||
+                      context->token != film_the_session.token)) {
+        return; /* paused, stopped or forked meanwhile */
+    }
+    if (FILM_UNLIKELY(result == NULL)) {
+        tell_exception(context, context->thread->events - call->number);
+        return;
+    }
+    put_value(&rows, result);
+    tell_changes(&rows, call, result);
+    end_row(&rows);
+    distance = context->thread->events - call->number;
+    if (FILM_UNLIKELY(rows.failed ||
+                      !film_append_op_end(context->thread, distance, 0, 0, 0))) {
+        (void)film_stack_may_retry(context);
+    }
+}

@@ -1,0 +1,292 @@
+/* tensors.c: see tensors.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/torch/tensors.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/intern.h"
+#include "format/records.h"
+#include "format/value_record.h"
+#include "recorder/capture_keep.h"
+#include "recorder/torch/storages.h"
+
+#define TEXT_BYTES 1024u
+/* A record: numbers of its dimensions and some ten more. */
+#define RECORD_BYTES ((FILM_TENSOR_MOST_DIMENSIONS + 16u) * FILM_VARINT_MAX)
+
+static struct {
+    film_intern texts; /* of metadata, by its hash */
+    uint32_t names;    /* string id of what the numbers are called */
+    uint32_t dtype_ids[64];
+} known;
+
+void
+film_tensors_reset(void)
+{
+    film_intern_reset(&known.texts);
+    memset(&known, 0, sizeof(known));
+    film_storages_reset();
+}
+
+/* --- metadata --------------------------------------------------------------------- */
+
+static uint64_t
+mix(uint64_t sum, uint64_t number)
+{
+    return (sum ^ number) * UINT64_C(0x9e3779b97f4a7c15) ^ sum >> 29;
+}
+
+/* What tensors of the same kind share: its text. */
+static uint64_t
+kind_word(const film_tensor_view *view)
+{
+    uint64_t sum = mix((uint64_t)view->dtype << 32 | (uint32_t)view->device_type,
+                       (uint64_t)(uint32_t)view->device_index << 1 |
+                           (uint64_t)view->requires_grad);
+
+    for (int64_t index = 0; index < view->dimensions; index++) {
+        sum = mix(sum, (uint64_t)view->sizes[index]);
+        sum = mix(sum, (uint64_t)view->strides[index]);
+    }
+    sum = mix(sum, (uint64_t)view->dimensions);
+    return sum | (sum == 0);
+}
+
+static uint64_t
+whole_word(const film_tensor_view *view, uint64_t kind)
+{
+    uint64_t sum = mix(kind, (uint64_t)(uintptr_t)view->storage);
+
+    sum = mix(sum, (uint64_t)view->version);
+    sum = mix(sum, (uint64_t)view->offset);
+    return sum | (sum == 0);
+}
+
+/* As torch's is_contiguous says: strides of dimensions of one item do not count, nor any
+ * of a tensor without items. */
+static bool
+is_contiguous(const film_tensor_view *view)
+{
+    int64_t expected = 1;
+
+    for (int64_t index = 0; index < view->dimensions; index++) {
+        if (view->sizes[index] == 0) {
+            return true;
+        }
+    }
+    for (int64_t index = view->dimensions; index-- > 0;) {
+        if (view->sizes[index] != 1) {
+            if (view->strides[index] != expected) {
+                return false;
+            }
+            expected *= view->sizes[index];
+        }
+    }
+    return true;
+}
+
+static size_t
+put_text(char *to, size_t at, const char *text)
+{
+    size_t length = strlen(text);
+
+    if (at + length > TEXT_BYTES) {
+        return TEXT_BYTES;
+    }
+    memcpy(to + at, text, length);
+    return at + length;
+}
+
+static size_t
+put_numbers(char *to, size_t at, const int64_t *numbers, int64_t count)
+{
+    char text[32];
+
+    at = put_text(to, at, "[");
+    for (int64_t index = 0; index < count; index++) {
+        (void)snprintf(text, sizeof(text), "%s%" PRId64, index == 0 ? "" : ", ",
+                       numbers[index]);
+        at = put_text(to, at, text);
+    }
+    return put_text(to, at, "]");
+}
+
+/* f32[64, 128] cuda:0 strides[1, 64] grad */
+static uint32_t
+make_text(const film_tensor_view *view)
+{
+    char text[TEXT_BYTES], device[16] = "";
+    const char *name = film_shim_device_name(view->device_type);
+    size_t length = put_text(text, 0, film_shim_dtype_short(view->dtype));
+
+    length = put_numbers(text, length, view->sizes, view->dimensions);
+    length = put_text(text, length, " ");
+    length = put_text(text, length, name[0] == '\0' ? "?" : name);
+    if (!film_shim_is_cpu(view->device_type) && view->device_index >= 0) {
+        (void)snprintf(device, sizeof(device), ":%" PRId32, view->device_index);
+        length = put_text(text, length, device);
+    }
+    if (!is_contiguous(view)) {
+        length = put_text(text, length, " strides");
+        length = put_numbers(text, length, view->strides, view->dimensions);
+    }
+    if (view->requires_grad) {
+        length = put_text(text, length, " grad");
+    }
+    return film_keep_string(text, length);
+}
+
+/* The string id of its metadata. */
+static uint32_t
+text_of(const film_tensor_view *view, uint64_t kind)
+{
+    uint32_t id;
+
+    if (FILM_UNLIKELY(!film_intern_find(&known.texts, kind, &id))) {
+        id = make_text(view);
+        (void)film_intern_add(&known.texts, kind, id); /* else it is made again */
+    }
+    return id;
+}
+
+static uint32_t
+dtype_id(int32_t dtype)
+{
+    const char *name = film_shim_dtype_name(dtype);
+
+    if (name[0] == '\0') {
+        return 0;
+    }
+    if (known.dtype_ids[dtype] == 0) {
+        known.dtype_ids[dtype] = film_keep_string(name, strlen(name));
+    }
+    return known.dtype_ids[dtype];
+}
+
+uint64_t
+film_tensor_word(PyObject *tensor)
+{
+    film_tensor_view view;
+
+    return film_shim_read(tensor, &view) ? whole_word(&view, kind_word(&view)) : 0;
+}
+
+/* --- records ---------------------------------------------------------------------- */
+
+static uint32_t
+names_id(void)
+{
+    static const char names[] = "storage,offset,version";
+
+    if (known.names == 0) {
+        known.names = film_keep_string(names, sizeof(names) - 1);
+    }
+    return known.names;
+}
+
+/* The body of a record, as docs/format.md tells. */
+static uint8_t *
+put_record(const film_object *object, const film_tensor_view *view, uint64_t kind,
+           uint64_t storage, uint8_t *to)
+{
+    to = film_varint_encode(to, object->serial);
+    *to++ = FILM_OBJECT_ARRAY;
+    to = film_varint_encode(
+        to, view->dimensions == 0 ? 0 : (uint64_t)view->sizes[0] + 1);
+    to = film_varint_encode(to, (uint64_t)view->dimensions);
+    for (int64_t index = 0; index < view->dimensions; index++) {
+        to = film_varint_encode(to, (uint64_t)view->sizes[index]);
+    }
+    to = film_varint_encode(to, dtype_id(view->dtype));
+    to = film_varint_encode(to, text_of(view, kind));
+    to = film_varint_encode(to, names_id());
+    *to++ = 0;
+    *to++ = 3;
+    to = film_token_put_int(to, (int64_t)storage);
+    to = film_token_put_int(to, view->offset);
+    if (view->version < 0) {
+        *to++ = FILM_TOKEN_NONE;
+    }
+    else {
+        to = film_token_put_int(to, view->version);
+    }
+    return to;
+}
+
+static FILM_HOT void
+write_record(film_object *object, PyObject *tensor, const film_tensor_view *view,
+             uint64_t kind, uint64_t word)
+{
+    static uint8_t body[RECORD_BYTES]; /* of the holder of the GIL */
+    const PyTypeObject *type = Py_TYPE(tensor);
+    uint64_t storage = film_storage_of(view->storage, tensor, object);
+    const uint8_t *end = put_record(object, view, kind, storage, body);
+    uint32_t flags = FILM_VALUE_OBJECT | FILM_VALUE_NOTED |
+                     (type->tp_dictoffset == 0 ? FILM_VALUE_SLOTS : 0) |
+                     (type->tp_call != NULL ? FILM_VALUE_CALLABLE : 0);
+    uint64_t record = film_keep_value(film_type_of(Py_TYPE(tensor))->name_id, flags, body,
+                                      (size_t)(end - body));
+
+    film_objects_set_record(object, record, false);
+    object->body = word;
+    object->fingerprint = word;
+    object->length = view->dimensions == 0 ? -1 : view->sizes[0];
+    object->levels = UINT8_MAX;
+    object->flat = object->compared = true;
+    object->stale = object->partly = object->unsure = object->worded = false;
+}
+
+bool
+film_tensor_write(film_object *object, PyObject *tensor)
+{
+    film_tensor_view view;
+    uint64_t kind;
+
+    if (!film_shim_read(tensor, &view)) {
+        return false;
+    }
+    kind = kind_word(&view);
+    write_record(object, tensor, &view, kind, whole_word(&view, kind));
+    return true;
+}
+
+FILM_HOT uint8_t *
+film_tensor_token(film_context *context, PyObject *tensor, const film_holder *holder,
+                  uint8_t *to)
+{
+    film_tensor_view view;
+    film_object *object;
+    uint64_t kind, word;
+    bool seen;
+
+    if (FILM_UNLIKELY(!film_shim_read(tensor, &view))) {
+        return NULL;
+    }
+    kind = kind_word(&view);
+    word = whole_word(&view, kind);
+    object = film_objects_see(context, tensor, holder, &seen);
+    if (FILM_UNLIKELY(object == NULL)) {
+        return NULL;
+    }
+    if (!object->compared || object->fingerprint != word || object->stale ||
+        FILM_UNLIKELY(!film_record_is_kept(object->record))) {
+        write_record(object, tensor, &view, kind, word);
+        if (FILM_UNLIKELY(object->record == 0)) {
+            *to++ = FILM_TOKEN_UNBOUND;
+            return to;
+        }
+    }
+    return film_token_put_value(to, FILM_TOKEN_VALUE, object->record - 1);
+}
+
+bool
+film_tensor_is_on_device(PyObject *tensor)
+{
+    film_tensor_view view;
+
+    return film_shim_read(tensor, &view) && !film_shim_is_cpu(view.device_type);
+}

@@ -1,0 +1,46 @@
+/* tensors.h: tensors to tokens: which tensor it is, what it is like, which memory it has.
+ *
+ * A tensor is a value: its record tells its shape and the rest of its metadata (as text
+ * that equal ones share), and how often it was changed in place. It gets a new record when
+ * any of that differs. Its serial is that of objects.h: the Python object of a tensor
+ * lives as long as the tensor, and dies in sight.
+ * Threads: the holder of the GIL.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FILMSTRIP_RECORDER_TORCH_TENSORS_H
+#define FILMSTRIP_RECORDER_TORCH_TENSORS_H
+
+#include "recorder/compat.h"
+
+#include "recorder/capture.h"
+#include "recorder/objects.h"
+#include "recorder/torch/shim.h"
+
+/* All that the record of a tensor tells but its serial, as one word; 0: it cannot be
+ * read. */
+uint64_t
+film_tensor_word(PyObject *tensor);
+
+/* Its token, with a record that tells what it is like now. NULL: it cannot be read, and is
+ * told as other objects are; nothing was written. */
+uint8_t *
+film_tensor_token(film_context *context, PyObject *tensor, const film_holder *holder,
+                  uint8_t *to);
+
+/* A tensor that is known already gets a new record: what its fingerprint is now, and
+ * false where it cannot be read. */
+bool
+film_tensor_write(film_object *object, PyObject *tensor);
+
+/* True when it is not on the CPU, as its last record tells. */
+bool
+film_tensor_is_on_device(PyObject *tensor);
+
+/* Values of tensors are told too, from now on or not. */
+void
+film_tensors_summarise(bool values);
+
+/* A recording begins or ends: nothing is known of storages and metadata. */
+void
+film_tensors_reset(void);
+
+#endif
