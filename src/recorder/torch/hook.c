@@ -10,11 +10,11 @@
 #include "recorder/torch/operation_rows.h"
 #include "recorder/torch/operations.h"
 #include "recorder/torch/shim.h"
+#include "recorder/torch/thunks.h"
 
 const PyCodeObject *film_the_torch_package;
 
 static bool hooked;
-static vectorcallfunc descriptor_original; /* the same for all of CPython's */
 
 /* --- builtin functions ------------------------------------------------------------- */
 
@@ -73,128 +73,6 @@ builtin_called(PyObject *function, PyObject *const *values, size_t flagged,
         film_operation_end(&call, result);
     }
     return result;
-}
-
-/* --- methods ----------------------------------------------------------------------- */
-
-static FILM_HOT PyObject *
-method_called(PyObject *descriptor, PyObject *const *values, size_t flagged,
-              PyObject *names)
-{
-    film_operation_call call = {
-        .operation = film_operation_of(descriptor),
-        .values = values,
-        .count = PyVectorcall_NARGS(flagged) +
-                 (names == NULL ? 0 : PyTuple_GET_SIZE(names)),
-        .names = names,
-    };
-    bool told = call.operation != NULL && film_operation_begin(&call);
-    PyObject *result = descriptor_original(descriptor, values, flagged, names);
-
-    if (told) {
-        film_operation_end(&call, result);
-    }
-    return result;
-}
-
-/* --- methods without arguments ------------------------------------------------------
- * One static function for each, because none is told which method it is. */
-
-#define THUNKS 512u
-
-static film_operation *thunked[THUNKS]; /* NULL: not in use */
-static PyCFunction thunk_originals[THUNKS];
-static PyMethodDef *thunk_methods[THUNKS];
-static unsigned thunk_count; /* for good: a bound method may keep one of them */
-
-static FILM_HOT PyObject *
-thunk_called(unsigned which, PyObject *self, PyObject *unused)
-{
-    film_operation_call call = {
-        .operation = thunked[which], .values = &self, .count = 1};
-    bool told = call.operation != NULL && film_operation_begin(&call);
-    PyObject *result = thunk_originals[which](self, unused);
-
-    if (told) {
-        film_operation_end(&call, result);
-    }
-    return result;
-}
-
-#define THUNK(number)                                                                  \
-    static PyObject *thunk_##number(PyObject *self, PyObject *unused)                  \
-    {                                                                                  \
-        return thunk_called(0x##number, self, unused);                                 \
-    }
-#define THUNKS_16(base)                                                                \
-    THUNK(base##0)                                                                     \
-    THUNK(base##1)                                                                     \
-    THUNK(base##2)                                                                     \
-    THUNK(base##3)                                                                     \
-    THUNK(base##4)                                                                     \
-    THUNK(base##5)                                                                     \
-    THUNK(base##6)                                                                     \
-    THUNK(base##7)                                                                     \
-    THUNK(base##8)                                                                     \
-    THUNK(base##9)                                                                     \
-    THUNK(base##a)                                                                     \
-    THUNK(base##b)                                                                     \
-    THUNK(base##c)                                                                     \
-    THUNK(base##d)                                                                     \
-    THUNK(base##e)                                                                     \
-    THUNK(base##f)
-#define FOR_EACH_16(what, base)                                                        \
-    what(base##0) what(base##1) what(base##2) what(base##3) what(base##4)              \
-        what(base##5) what(base##6) what(base##7) what(base##8) what(base##9)          \
-            what(base##a) what(base##b) what(base##c) what(base##d) what(base##e)      \
-                what(base##f)
-/* clang-format off */
-FOR_EACH_16(THUNKS_16, 0)
-FOR_EACH_16(THUNKS_16, 1)
-
-#define NAME_16(base)                                                                  \
-    thunk_##base##0, thunk_##base##1, thunk_##base##2, thunk_##base##3,                \
-    thunk_##base##4, thunk_##base##5, thunk_##base##6, thunk_##base##7,                \
-    thunk_##base##8, thunk_##base##9, thunk_##base##a, thunk_##base##b,                \
-    thunk_##base##c, thunk_##base##d, thunk_##base##e, thunk_##base##f,
-
-static const PyCFunction thunks[THUNKS] = {
-    FOR_EACH_16(NAME_16, 0)
-    FOR_EACH_16(NAME_16, 1)
-};
-/* clang-format on */
-
-static void
-thunk_it(film_operation *operation)
-{
-    PyMethodDef *method =
-        ((PyMethodDescrObject *)operation->callable)->d_method;
-    unsigned which = 0;
-
-    while (which < thunk_count && thunk_methods[which] != method) {
-        which++;
-    }
-    if (which == THUNKS || (which < thunk_count && thunked[which] != NULL)) {
-        return; /* more than there are, or another descriptor of the same method */
-    }
-    if (which == thunk_count) {
-        thunk_methods[which] = method;
-        thunk_originals[which] = method->ml_meth;
-        thunk_count++;
-    }
-    thunked[which] = operation;
-    method->ml_meth = thunks[which];
-}
-
-static void
-unthunk_all(void)
-{
-    for (unsigned which = 0; which < thunk_count; which++) {
-        if (thunked[which] != NULL && thunk_methods[which]->ml_meth == thunks[which]) {
-            thunk_methods[which]->ml_meth = thunk_originals[which];
-        }
-        thunked[which] = NULL;
-    }
 }
 
 /* --- subscripts -------------------------------------------------------------------- */
@@ -293,43 +171,24 @@ hook_subscripts(void)
 static void
 hook_it(film_operation *operation)
 {
-    if (PyCFunction_CheckExact(operation->callable)) {
-        PyCFunctionObject *function = (PyCFunctionObject *)operation->callable;
+    PyCFunctionObject *function = (PyCFunctionObject *)operation->callable;
 
-        if (function->vectorcall == NULL) {
-            function->vectorcall = builtin_called;
-        }
-        return;
+    if (!PyCFunction_CheckExact(operation->callable)) {
+        film_thunk_put(operation);
     }
-    if ((((PyMethodDescrObject *)operation->callable)->d_method->ml_flags &
-         METH_NOARGS) != 0) {
-        thunk_it(operation);
-        return;
-    }
-    {
-        PyMethodDescrObject *method = (PyMethodDescrObject *)operation->callable;
-
-        if (descriptor_original == NULL) {
-            descriptor_original = method->vectorcall;
-        }
-        if (method->vectorcall == descriptor_original) {
-            method->vectorcall = method_called;
-        }
+    else if (function->vectorcall == NULL) {
+        function->vectorcall = builtin_called;
     }
 }
 
 static void
 unhook_it(const film_operation *operation)
 {
-    if (PyCFunction_CheckExact(operation->callable)) {
-        PyCFunctionObject *function = (PyCFunctionObject *)operation->callable;
+    PyCFunctionObject *function = (PyCFunctionObject *)operation->callable;
 
-        if (function->vectorcall == builtin_called) {
-            function->vectorcall = NULL;
-        }
-    }
-    else if (((PyMethodDescrObject *)operation->callable)->vectorcall == method_called) {
-        ((PyMethodDescrObject *)operation->callable)->vectorcall = descriptor_original;
+    if (PyCFunction_CheckExact(operation->callable) &&
+        function->vectorcall == builtin_called) {
+        function->vectorcall = NULL;
     }
 }
 
@@ -382,7 +241,7 @@ film_torch_unhook(void)
     }
     film_compat_save_error(&saved);
     hooked = film_the_session.operations = false;
-    unthunk_all();
+    film_thunks_remove();
     for (size_t index = 0; index < film_operations_count(); index++) {
         unhook_it(film_operation_at(index));
     }

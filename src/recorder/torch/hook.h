@@ -1,15 +1,15 @@
 /* hook.h: sees every call of torch's operations from Python.
  *
  * torch hands its operations to Python as objects of three kinds, each with a slot that
- * says what a call does: builtin functions and method descriptors (vectorcall), methods
- * without arguments (ml_meth, which the interpreter reads directly), and subscripts of
- * tensors (mp_subscript of their types). While a recording that wants operations lasts,
- * those slots are ours and call the originals; the objects stay the same for ==, hash(),
- * pickle and torch's own tables. ml_meth of builtin functions is left alone: their hash
- * is made from it.
+ * says what a call does: builtin functions (vectorcall, empty as they come: CPython then
+ * goes by tp_call), methods of tensors (ml_meth: thunks.h) and subscripts (mp_subscript of
+ * the tensors' types). While a recording that wants operations lasts, those slots are ours
+ * and call the originals; the objects stay the same for ==, hash(), pickle and torch's own
+ * tables. ml_meth of builtin functions is left alone: their hash is made from it. The
+ * vectorcall of method descriptors is too: on 3.11 a traced call goes around it.
  *
- * Not seen: torch.ops.* called directly, bound methods kept in variables (`f = a.add`),
- * getters of properties, what C++ calls itself (observer.h).
+ * Not seen: torch.ops.* called directly, getters of properties, what C++ calls itself
+ * (observer.h).
  * Threads: the holder of the GIL; calls of all threads are seen.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_RECORDER_TORCH_HOOK_H

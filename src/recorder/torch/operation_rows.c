@@ -89,45 +89,77 @@ put_value(token_rows *rows, PyObject *value)
 
 /* --- the call --------------------------------------------------------------------- */
 
-/* The string id of the names of keyword values, with commas between; 0: none. */
-static uint32_t
-names_id(PyObject *names)
+/* The names of the keyword values, one after the other; NULL: no more. */
+typedef struct name_walk {
+    const film_operation_call *call;
+    Py_ssize_t next;
+} name_walk;
+
+static PyObject *
+next_name(name_walk *walk)
+{
+    const film_operation_call *call = walk->call;
+    PyObject *name, *value;
+
+    if (call->keywords != NULL) {
+        return PyDict_Next(call->keywords, &walk->next, &name, &value) ? name : NULL;
+    }
+    return call->names != NULL && walk->next < PyTuple_GET_SIZE(call->names)
+               ? PyTuple_GET_ITEM(call->names, walk->next++)
+               : NULL;
+}
+
+/* The hash of the names: those of arguments are interned and have theirs. */
+static uint64_t
+names_hash(const film_operation_call *call)
 {
     uint64_t hash = UINT64_C(0x9e3779b97f4a7c15);
-    char text[NAMES_BYTES];
-    size_t length = 0;
-    uint32_t id;
+    name_walk walk = {.call = call};
+    PyObject *name;
 
-    if (names == NULL || PyTuple_GET_SIZE(names) == 0) {
-        return 0;
-    }
-    for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(names); index++) {
-        PyObject *name = PyTuple_GET_ITEM(names, index);
-        /* Names of arguments are interned, and have their hash. */
+    while ((name = next_name(&walk)) != NULL) {
         Py_hash_t part = PyUnicode_CheckExact(name) ? PyObject_Hash(name) : 0;
 
         hash = (hash ^ (uint64_t)part) * UINT64_C(0xbf58476d1ce4e5b9);
         hash ^= hash >> 31;
     }
-    hash |= hash == 0;
-    if (FILM_LIKELY(film_intern_find(&keyword_lists, hash, &id))) {
-        return id;
-    }
-    for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(names); index++) {
-        PyObject *name = PyTuple_GET_ITEM(names, index);
+    return hash | (hash == 0);
+}
 
-        if (length + 100 > sizeof(text)) {
-            break;
-        }
-        if (index > 0) {
+static uint32_t
+keep_names(const film_operation_call *call)
+{
+    name_walk walk = {.call = call};
+    char text[NAMES_BYTES];
+    size_t length = 0;
+    PyObject *name;
+
+    while ((name = next_name(&walk)) != NULL && length + 100 < sizeof(text)) {
+        if (length > 0) {
             text[length++] = ',';
         }
         if (PyUnicode_CheckExact(name)) {
             length += film_text_copy(name, text + length, 90, NULL);
         }
     }
-    id = film_keep_string(text, length);
-    (void)film_intern_add(&keyword_lists, hash, id);
+    return film_keep_string(text, length);
+}
+
+/* The string id of the names of keyword values, with commas between; 0: none. */
+static uint32_t
+names_id(const film_operation_call *call)
+{
+    uint64_t hash;
+    uint32_t id;
+
+    if (FILM_LIKELY(film_operation_named(call) == 0)) {
+        return 0;
+    }
+    hash = names_hash(call);
+    if (FILM_UNLIKELY(!film_intern_find(&keyword_lists, hash, &id))) {
+        id = keep_names(call);
+        (void)film_intern_add(&keyword_lists, hash, id);
+    }
     return id;
 }
 
@@ -162,7 +194,7 @@ flags_of(const film_operation_call *call)
 static bool
 tell_call(film_context *context, film_operation_call *call)
 {
-    Py_ssize_t named = call->names == NULL ? 0 : PyTuple_GET_SIZE(call->names);
+    Py_ssize_t named = film_operation_named(call);
     Py_ssize_t count = call->count > MOST_VALUES ? MOST_VALUES : call->count;
     token_rows rows = {.context = context};
     film_operation_place place;
@@ -177,7 +209,7 @@ tell_call(film_context *context, film_operation_call *call)
     end_row(&rows);
     row = (film_op_row){
         .function = film_operation_id(call->operation),
-        .names = names_id(call->names),
+        .names = names_id(call),
         .module = place.module,
         .api = place.api,
         .offset = place.offset,

@@ -14,10 +14,20 @@ typedef struct film_operation_call {
     film_operation *operation;
     PyObject *const *values; /* positional ones, then those with names */
     Py_ssize_t count;        /* of all */
-    PyObject *names;         /* of the last ones: a tuple of str, or NULL */
+    PyObject *names;         /* of the last ones: a tuple of str, or NULL; */
+    PyObject *keywords;      /* or the keys of this dict, or NULL */
     uint64_t token;          /* of the session when its op was told */
     uint64_t number;         /* of the op event */
 } film_operation_call;
+
+/* How many of its values have names. */
+static inline Py_ssize_t
+film_operation_named(const film_operation_call *call)
+{
+    return call->keywords != NULL ? PyDict_GET_SIZE(call->keywords)
+           : call->names != NULL  ? PyTuple_GET_SIZE(call->names)
+                                  : 0;
+}
 
 /* Tells that the operation is called. False: it is not recorded, and its end is not to be
  * told. Keeps no reference. */
