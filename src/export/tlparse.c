@@ -105,12 +105,14 @@ put_op(film_tlparse *to, const walker *at, film_error *error)
 static film_status
 put_step(film_tlparse *to, const walker *at, film_error *error)
 {
-    if (at->step.kind != FILM_STEP_EVENT) {
-        FILM_TRY(put_call(to, at, error));
-    }
-    else if (at->step.event != NULL && (at->step.event->kind == FILM_KIND_OP ||
-                                        at->step.event->kind == FILM_KIND_OP_END)) {
+    const film_event *event = at->step.event;
+
+    if (event != NULL &&
+        (event->kind == FILM_KIND_OP || event->kind == FILM_KIND_OP_END)) {
         FILM_TRY(put_op(to, at, error));
+    }
+    else if (at->step.kind != FILM_STEP_EVENT) {
+        FILM_TRY(put_call(to, at, error));
     }
     if (to->log.failed || to->ops.failed) {
         return film_fail(error, FILM_NO_MEMORY, "not enough memory");
