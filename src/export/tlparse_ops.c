@@ -215,19 +215,29 @@ put_user(film_tlparse *to, film_buffer *out, const film_event *event)
 }
 
 /* What torchdbg would see: a call of torch's that the program made, not one that torch
- * made while it ran another. */
+ * made while it ran another. Where a mode of filmstrip.torch has told it too, its op is
+ * the one: it has the name and arguments that torch gives to modes. In the part of a
+ * mode there are no others. */
 static bool
-is_logged(const film_tlparse *to, const film_tlparse_thread *thread,
-          const film_event *event)
+is_logged(film_tlparse *to, film_tlparse_thread *thread, const film_event *event)
 {
+    bool by_mode = (event->form & FILM_OPERATION_MODE) != 0;
+
     if ((event->form & (FILM_OPERATION_INNER | FILM_OPERATION_BACKWARD)) != 0 ||
-        ends_with(film_reader_string(to->reader, event->text), ".__get__")) {
+        ends_with(film_reader_string(to->reader, event->text), ".__get__") ||
+        (to->options->thread != 0 && !by_mode)) {
         return false;
     }
     for (size_t i = thread->count; i > 0; i--) {
-        if (thread->ops[i - 1].frame == event->frame) {
+        film_tlparse_op *op = &thread->ops[i - 1];
+
+        if (op->frame != event->frame) {
+            continue;
+        }
+        if (!by_mode || op->by_mode) {
             return false;
         }
+        film_buffer_reset(&op->record);
     }
     return true;
 }
@@ -321,7 +331,9 @@ film_tlparse_begin_op(film_tlparse *to, film_tlparse_thread *thread,
     }
     thread->ops = grown;
     op = &thread->ops[thread->count];
-    *op = (film_tlparse_op){.event = event->number, .frame = event->frame};
+    *op = (film_tlparse_op){.event = event->number,
+                            .frame = event->frame,
+                            .by_mode = (event->form & FILM_OPERATION_MODE) != 0};
     if (is_logged(to, thread, event)) {
         FILM_TRY(film_tlparse_look(to, event, error));
         begin_record(to, &op->record, event);

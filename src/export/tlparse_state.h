@@ -26,6 +26,7 @@ typedef struct film_tlparse_file {
 /* An op that has begun. */
 typedef struct film_tlparse_op {
     uint64_t event, frame;
+    bool by_mode;       /* FILM_OPERATION_MODE */
     film_buffer record; /* owned: its JSON up to `ret`; empty: it is not logged */
     film_buffer line;   /* owned: its line of text up to what it gave */
 } film_tlparse_op;
