@@ -25,6 +25,10 @@ __all__ = ["DispatchMode", "FunctionMode", "LoggingMode"]
 DispatchMode = _recorder.DispatchMode
 FunctionMode = _recorder.FunctionMode
 
+# torchdbg writes values whole; these are bounds for what would fill the disk.
+_ITEMS = 512
+_TEXT_BYTES = 65536
+
 # The log of this process, which each block appends to: process, folder, path, and how
 # many strings are in it.
 _log: tuple[int, str, str, int] | None = None
@@ -55,7 +59,7 @@ class LoggingMode(FunctionMode):
         except BaseException:
             self._end_recording()
             raise
-        self._began = _recorder.position(self.skip)
+        self._began = _recorder.position(self.skip, bool(self._film))
         return self
 
     def __exit__(
@@ -67,7 +71,7 @@ class LoggingMode(FunctionMode):
         if not self._folder:
             return
         super().__exit__(kind, value, traceback)
-        ended, film = _recorder.position(0), _recorder.path()
+        ended, film = _recorder.position(0, False), _recorder.path()
         if self._film:
             _recorder.stop({"ended": "stop"})
         try:
@@ -91,7 +95,11 @@ def _start() -> str:
     """A recording of all code but torch's, in a file of its own."""
     folder = tempfile.mkdtemp(prefix="filmstrip-")
     options = _api._make_options(
-        os.path.join(folder, "block.film"), all=True, children=False
+        os.path.join(folder, "block.film"),
+        all=True,
+        children=False,
+        items=_ITEMS,
+        text_bytes=_TEXT_BYTES,
     )
     options.excludes = ["torch"]
     return _options.begin(

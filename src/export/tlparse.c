@@ -381,6 +381,7 @@ reset(film_tlparse *to)
     film_buffer_reset(&to->json);
     film_buffer_reset(&to->text);
     film_buffer_reset(&to->ops);
+    film_buffer_reset(&to->renewed);
 }
 
 static film_status

@@ -20,6 +20,7 @@
 /* Zeroed: everything. */
 typedef struct film_tlparse_options {
     bool moved; /* sources only of files of which more than one line was in a stack */
+    bool modes; /* only ops that a mode of filmstrip.torch has told */
     /* A part of the recording: what one thread did from event `first` up to, not
      * including, `end`; without the outermost `outer` frames of its stacks. */
     uint32_t thread; /* 0: all of it */

@@ -37,6 +37,8 @@ void
 film_tlparse_forget_op(film_tlparse_op *op)
 {
     film_buffer_reset(&op->record);
+    film_buffer_reset(&op->rest);
+    film_buffer_reset(&op->tokens);
     film_buffer_reset(&op->line);
 }
 
@@ -70,17 +72,17 @@ take_name(film_text *left)
     return name;
 }
 
-/* "args": [...], "kwargs": {...} of the op itself. */
+/* "args": [...], "kwargs": {...} of the op itself, as they are when it has ended. */
 static void
-put_arguments(film_tlparse *to, film_buffer *out, const film_event *event)
+put_arguments(film_tlparse *to, film_buffer *out, const film_tlparse_op *op,
+              film_moment moment)
 {
-    film_input input = film_input_of(event->tokens, event->tokens_length);
-    film_text names = film_reader_string(to->reader, event->name);
-    uint32_t positional =
-        event->slot < event->token_count ? event->slot : event->token_count;
+    film_input input = film_input_of(op->tokens.data, op->tokens.length);
+    film_text names = film_reader_string(to->reader, op->names);
+    uint32_t positional = op->positional < op->count ? op->positional : op->count;
 
     LITERAL(out, "\"args\": [");
-    for (uint32_t i = 0; i < event->token_count; i++) {
+    for (uint32_t i = 0; i < op->count; i++) {
         film_datum value = film_datum_take(&input);
 
         if (i == positional) {
@@ -91,10 +93,10 @@ put_arguments(film_tlparse *to, film_buffer *out, const film_event *event)
             film_trace_put_text(out, take_name(&names));
             LITERAL(out, ": ");
         }
-        film_tlparse_put_value(to, out, moment_of(event), &value);
+        film_tlparse_put_value(to, out, moment, &value);
     }
-    film_buffer_append_text(out, positional == event->token_count ? "], \"kwargs\": {}"
-                                                                 : "}");
+    film_buffer_append_text(out,
+                            positional == op->count ? "], \"kwargs\": {}" : "}");
 }
 
 /* The items of *args or **kwargs, without their brackets. */
@@ -216,8 +218,7 @@ put_user(film_tlparse *to, film_buffer *out, const film_event *event)
 
 /* What torchdbg would see: a call of torch's that the program made, not one that torch
  * made while it ran another. Where a mode of filmstrip.torch has told it too, its op is
- * the one: it has the name and arguments that torch gives to modes. In the part of a
- * mode there are no others. */
+ * the one: it has the name and arguments that torch gives to modes. */
 static bool
 is_logged(film_tlparse *to, film_tlparse_thread *thread, const film_event *event)
 {
@@ -225,7 +226,7 @@ is_logged(film_tlparse *to, film_tlparse_thread *thread, const film_event *event
 
     if ((event->form & (FILM_OPERATION_INNER | FILM_OPERATION_BACKWARD)) != 0 ||
         ends_with(film_reader_string(to->reader, event->text), ".__get__") ||
-        (to->options->thread != 0 && !by_mode)) {
+        (to->options->modes && !by_mode)) {
         return false;
     }
     for (size_t i = thread->count; i > 0; i--) {
@@ -302,21 +303,25 @@ film_tlparse_flush_ops(film_tlparse *to, uint64_t time_ns)
 }
 
 static void
-begin_record(film_tlparse *to, film_buffer *out, const film_event *event)
+begin_record(film_tlparse *to, film_tlparse_op *op, const film_event *event)
 {
+    film_buffer *out = &op->record;
+
     to->values_left = VALUES;
     LITERAL(out, "{\"target\": ");
     film_trace_put_text(out, film_reader_string(to->reader, event->text));
     LITERAL(out, ", ");
     film_tlparse_put_stack(to, out, event);
     LITERAL(out, ", ");
-    put_arguments(to, out, event);
-    put_user(to, out, event);
+    put_user(to, &op->rest, event);
     if (event->module != 0) {
-        LITERAL(out, ", \"module\": ");
-        film_trace_put_text(out, film_reader_string(to->reader, event->module));
+        LITERAL(&op->rest, ", \"module\": ");
+        film_trace_put_text(&op->rest, film_reader_string(to->reader, event->module));
     }
-    LITERAL(out, ", \"ret\": ");
+    film_buffer_append(&op->tokens, event->tokens, event->tokens_length);
+    op->count = event->token_count;
+    op->positional = event->slot;
+    op->names = event->name;
 }
 
 film_status
@@ -336,16 +341,33 @@ film_tlparse_begin_op(film_tlparse *to, film_tlparse_thread *thread,
                             .by_mode = (event->form & FILM_OPERATION_MODE) != 0};
     if (is_logged(to, thread, event)) {
         FILM_TRY(film_tlparse_look(to, event, error));
-        begin_record(to, &op->record, event);
+        begin_record(to, op, event);
     }
     else {
         to->ops_inner++;
     }
     put_line(to, &op->line, event, thread->count);
     thread->count++;
-    return op->record.failed || op->line.failed
+    return op->record.failed || op->rest.failed || op->tokens.failed || op->line.failed
                ? film_fail(error, FILM_NO_MEMORY, "not enough memory")
                : FILM_OK;
+}
+
+/* The tensors that the op has changed in place, and the one it gave: what they are like
+ * now is what its arguments are like. */
+static void
+note_renewed(film_tlparse *to, const film_event *event)
+{
+    film_input input = film_input_of(event->tokens, event->tokens_length);
+
+    film_buffer_clear(&to->renewed);
+    for (uint32_t i = 0; i < event->token_count; i++) {
+        film_token token = film_token_decode(&input);
+
+        if (token.kind == FILM_TOKEN_VALUE) {
+            film_buffer_append(&to->renewed, &token.value, sizeof(token.value));
+        }
+    }
 }
 
 static void
@@ -354,6 +376,12 @@ end_record(film_tlparse *to, film_tlparse_op *op, const film_event *event)
     film_input input = film_input_of(event->tokens, event->tokens_length);
     film_buffer *out = &op->record;
 
+    to->values_left = VALUES;
+    note_renewed(to, event);
+    put_arguments(to, out, op, film_moment_of(event->thread, op->event));
+    film_buffer_clear(&to->renewed);
+    film_buffer_append(out, op->rest.data, op->rest.length);
+    LITERAL(out, ", \"ret\": ");
     if (event->token_count == 0) {
         LITERAL(out, "null");
     }
@@ -362,6 +390,7 @@ end_record(film_tlparse *to, film_tlparse_op *op, const film_event *event)
         film_tlparse_put_value(to, out, moment_of(event), &value);
     }
     LITERAL(out, "}");
+    out->failed = out->failed || to->renewed.failed;
     film_trace_log_write(&to->log, event->time_ns, "eager_dispatch", out, NULL);
     to->ops_written++;
 }

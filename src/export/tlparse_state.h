@@ -27,7 +27,10 @@ typedef struct film_tlparse_file {
 typedef struct film_tlparse_op {
     uint64_t event, frame;
     bool by_mode;       /* FILM_OPERATION_MODE */
-    film_buffer record; /* owned: its JSON up to `ret`; empty: it is not logged */
+    film_buffer record; /* owned: its JSON up to `args`; empty: it is not logged */
+    film_buffer rest;   /* owned: what stands behind `kwargs` */
+    film_buffer tokens; /* owned: of its arguments */
+    uint32_t count, positional, names; /* of them, as of an op event */
     film_buffer line;   /* owned: its line of text up to what it gave */
 } film_tlparse_op;
 
@@ -53,6 +56,7 @@ typedef struct film_tlparse {
     film_tlparse_thread *threads; /* by index in the reader */
     size_t thread_count;
     film_buffer json, text; /* scratch */
+    film_buffer renewed;    /* ids of records that tell what tensors are like by now */
     film_buffer ops;        /* lines of text not yet written */
     film_output scratch;    /* writes into `text` */
     uint64_t values_left;   /* that may still be written for this record */

@@ -157,6 +157,25 @@ is_tensor(film_tlparse *to, const film_value_record *record)
     return !is(type, "ndarray") && !is(type, "memmap") && !is(type, "matrix");
 }
 
+/* Reads the newer record of the same tensor, where there is one. False: it cannot. */
+static bool
+renew(film_tlparse *to, const film_datum *value, film_value_record *record)
+{
+    uint64_t serial = record->serial, id = film_datum_token(value).value, newer;
+
+    if (to->renewed.length == 0) {
+        return true;
+    }
+    for (size_t at = 0; at + sizeof(newer) <= to->renewed.length; at += sizeof(newer)) {
+        memcpy(&newer, to->renewed.data + at, sizeof(newer));
+        if (film_reader_serial(to->reader, newer) == serial) {
+            id = newer;
+        }
+    }
+    return film_reader_record(to->reader, id, record, NULL) == FILM_OK &&
+           record->form == FILM_OBJECT_ARRAY;
+}
+
 static void
 put_tensor(film_tlparse *to, film_buffer *out, const film_value_record *record)
 {
@@ -283,7 +302,7 @@ is_module(const film_content *content)
 
 static void
 put_object(film_tlparse *to, film_buffer *out, film_moment moment,
-           const film_datum *value, const film_value_record *record, unsigned depth)
+           const film_datum *value, film_value_record *record, unsigned depth)
 {
     film_text type = film_reader_string(to->reader, record->type);
     bool items = record->form == FILM_OBJECT_MAPPING ||
@@ -291,7 +310,12 @@ put_object(film_tlparse *to, film_buffer *out, film_moment moment,
     film_content content;
 
     if (is_tensor(to, record)) {
-        put_tensor(to, out, record);
+        if (renew(to, value, record)) {
+            put_tensor(to, out, record);
+        }
+        else {
+            put_repr(to, out, moment, value);
+        }
         return;
     }
     if (depth < DEPTH && to->values_left > 0 &&

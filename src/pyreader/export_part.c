@@ -95,6 +95,7 @@ film_pyreader_export_tlparse(PyObject *module, PyObject *arguments)
     part of = {0};
     int moved;
 
+    of.options.modes = true;
     if (!PyArg_ParseTuple(arguments, "O&O&OIIKKnp:export_tlparse", PyUnicode_FSConverter,
                           &film, PyUnicode_FSConverter, &folder, &given,
                           &of.options.strings, &of.options.thread, &first, &end, &outer,

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/torch/modes.h"
 
+#include <filmstrip/event.h>
+
 #include <stddef.h>
 #include <string.h>
 
@@ -10,7 +12,6 @@
 #include "recorder/text.h"
 #include "recorder/torch/operation_rows.h"
 #include "recorder/torch/operations.h"
-#include "recorder/torch/place.h"
 
 /* Arguments of a call for which no memory is asked for. */
 #define FEW 16
@@ -385,48 +386,4 @@ bool
 film_modes_prepare(PyObject *module)
 {
     return add_type(module, &function_spec) && add_type(module, &dispatch_spec);
-}
-
-/* --- where a part begins ---------------------------------------------------------- */
-
-/* How many recorded frames lie outside of the one `skip` frames above `frame`. */
-static size_t
-count_outer(const film_context *context, const film_frame *frame, long skip)
-{
-    const film_stack_entry *entry = context->top;
-
-    for (; frame != NULL && skip >= 0; frame = film_frame_caller(frame)) {
-        if (film_frame_is_incomplete(frame)) {
-            continue;
-        }
-        if (entry != context->entries && film_frame_has_key(frame, entry->frame)) {
-            entry--;
-        }
-        skip--;
-    }
-    return (size_t)(entry - context->entries);
-}
-
-PyObject *
-film_modes_position(PyObject *Py_UNUSED(module), PyObject *skip)
-{
-    film_frame *frame = film_compat_current_frame();
-    film_context *context = film_context_ready(frame);
-    film_operation_place place;
-    long above = PyLong_AsLong(skip);
-
-    if (above == -1 && PyErr_Occurred()) {
-        return NULL;
-    }
-    if (context == NULL || !film_operation_find_place(context, &place)) {
-        Py_RETURN_NONE;
-    }
-    return Py_BuildValue(
-        "KKn",
-        (unsigned long long)(film_thread_next_frame(context->thread) >>
-                             FILM_FRAME_SHIFT) +
-            1,
-        (unsigned long long)context->thread->events,
-        (Py_ssize_t)(context->entangled ? 0
-                                        : count_outer(context, frame, above + 1)));
 }

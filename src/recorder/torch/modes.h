@@ -33,10 +33,4 @@ film_mode_has_told(const PyObject *callable)
 bool
 film_modes_prepare(PyObject *module);
 
-/* position(skip): where a thread stands, for the export of a part: (thread, number of
- * its next event, how many recorded frames lie outside of the one `skip` frames above
- * the caller's caller); None without a recording. */
-PyObject *
-film_modes_position(PyObject *module, PyObject *skip);
-
 #endif
