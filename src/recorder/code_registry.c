@@ -11,6 +11,7 @@
 #include "recorder/hooks.h"
 #include "recorder/plan.h"
 #include "recorder/text.h"
+#include "recorder/torch/api_calls.h"
 #include "recorder/torch/hook.h"
 #include "recorder/variables.h"
 
@@ -120,7 +121,7 @@ plan_writes(film_code *known, const film_frame *frame)
 
     film_plan_free(known->plan);
     known->plan = NULL;
-    if (!known->target || !film_the_session.captures) {
+    if (!known->target || known->calls_only || !film_the_session.captures) {
         return;
     }
     if (frame != NULL) {
@@ -417,7 +418,7 @@ decide(film_code *known, PyCodeObject *code, const film_frame *frame)
     const char *shown;
     bool accepted;
 
-    known->target = known->is_caller = false;
+    known->target = known->is_caller = known->calls_only = false;
     if (file == NULL || module == NULL || qualname == NULL) {
         free(module);
         free(qualname);
@@ -430,7 +431,8 @@ decide(film_code *known, PyCodeObject *code, const film_frame *frame)
     origin.within = file->file[0] == '<' ? enclosing_file(frame) : NULL;
     accepted = film_targets_accept(&film_the_session.options.targets, &origin);
     free(qualname);
-    if (!accepted) {
+    known->calls_only = !accepted && film_api_is_call(code, module);
+    if (!accepted && !known->calls_only) {
         free(module);
         return;
     }

@@ -113,8 +113,9 @@ begin_capture(void)
     end_values(NULL);
     session->captures = session->options.level >= FILM_LEVEL_VALUES &&
                         film_session_begin_values();
-    if (session->operations && !film_session_begin_values()) {
-        session->operations = false; /* a child that has no memory for them */
+    if (session->operations) { /* in a child */
+        session->operations = film_session_begin_values();
+        film_tensors_begin();
     }
 }
 
