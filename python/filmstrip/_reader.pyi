@@ -124,3 +124,16 @@ class Reader:
     def damage(self) -> list[dict[str, Any]]: ...
     def source(self, index: int, /) -> dict[str, Any] | None: ...
     def cursor(self, thread: int, first: int = ..., /) -> Cursor: ...
+
+def export_tlparse(
+    film: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    log: str | os.PathLike[str] | None,
+    strings: int,
+    thread: int,
+    first: int,
+    end: int,
+    outer: int,
+    moved: bool,
+    /,
+) -> tuple[str, int, int, str]: ...

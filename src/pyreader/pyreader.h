@@ -65,6 +65,11 @@ film_pyreader_state(PyTypeObject *type);
 PyObject *
 film_pyreader_raise(reader_state *state, film_status status, const film_error *error);
 
+/* export_tlparse(film, folder, log or None, strings, thread, first, end, outer, moved):
+ * (path of the log, strings in it, ops, what is missing). */
+PyObject *
+film_pyreader_export_tlparse(PyObject *module, PyObject *arguments);
+
 /* A str; damaged UTF-8 is replaced. */
 PyObject *
 film_pyreader_text(film_text text);

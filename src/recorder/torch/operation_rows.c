@@ -9,6 +9,7 @@
 #include "recorder/exceptions.h"
 #include "recorder/stack.h"
 #include "recorder/text.h"
+#include "recorder/torch/modes.h"
 #include "recorder/torch/place.h"
 #include "recorder/torch/tensors.h"
 #include "recorder/torch/value_rows.h"
@@ -120,6 +121,7 @@ flags_of(const film_operation_call *call)
 {
     uint8_t flags = film_shim_grad_mode() ? FILM_OPERATION_GRAD : 0;
 
+    flags |= call->operation->flags & FILM_OPERATION_MODE;
     if (film_shim_inference_mode()) {
         flags |= FILM_OPERATION_INFERENCE;
     }
@@ -152,8 +154,8 @@ tell_call(film_context *context, film_operation_call *call)
         .module = place.module,
         .api = place.api,
         .offset = place.offset,
-        .positional = (uint32_t)(call->count - named < count ? call->count - named
-                                                             : count),
+        .positional =
+            (uint32_t)(call->count - named < count ? call->count - named : count),
         .flags = flags_of(call),
     };
     if (rows.failed || !film_append_op(context->thread, &row)) {
@@ -169,7 +171,8 @@ film_operation_begin(film_operation_call *call)
 {
     film_context *context = film_context_ready(film_compat_current_frame());
 
-    if (FILM_UNLIKELY(context == NULL || !film_the_session.operations)) {
+    if (FILM_UNLIKELY(context == NULL || !film_the_session.operations ||
+                      film_mode_has_told(call->operation->callable))) {
         return false;
     }
     if (FILM_LIKELY(tell_call(context, call))) {
@@ -223,8 +226,8 @@ tell_exception(film_context *context, uint64_t distance)
     uint64_t message = 0;
 
     film_compat_save_error(&saved);
-    film_exception_describe(film_saved_exception(&saved), film_saved_value(&saved), &type,
-                            &message);
+    film_exception_describe(film_saved_exception(&saved), film_saved_value(&saved),
+                            &type, &message);
     (void)film_append_op_end(context->thread, distance, FILM_OPERATION_RAISED, type,
                              message);
     film_compat_restore_error(&saved);
