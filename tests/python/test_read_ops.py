@@ -6,12 +6,24 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 
 import pytest
 
 import filmstrip
-from conftest import call_names, dump_events, run_program
+from conftest import (
+    PROGRAM as PROGRAM_PATH,
+)
+from conftest import (
+    RUN_CALLS,
+    Runner,
+    call_names,
+    clean_environment,
+    dump_events,
+    run_program,
+)
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("torch") is None, reason="torch is not installed"
@@ -49,8 +61,6 @@ main()
 
 @pytest.fixture(scope="module")
 def film(tmp_path_factory):
-    from conftest import Runner
-
     result = Runner(tmp_path_factory.mktemp("ops")).record(PROGRAM)
     assert (result.rc, result.stderr) == (0, "")
     return result.film
@@ -317,3 +327,45 @@ def test_an_op_that_kills_the_process_is_the_last_line(runner):
     lines = log(result.film, "--ops")
     assert any(" op torch.add(" in line for line in lines)
     assert "Fatal.forward" in lines[-1]
+
+
+def test_following_shows_an_op_that_hangs(runner):
+    """Its line does not wait for an end that never comes."""
+    path = runner.write(
+        """
+        import functools, os, torch
+
+        nobody_reads, pipe = os.pipe()
+        full = functools.partial(print, "x" * 1_000_000, file=os.fdopen(pipe, "w"))
+
+        class Waits(torch.Tensor):  # what C code calls blocks, without an event
+            __torch_function__ = staticmethod(full)
+
+        x = torch.ones(2).as_subclass(Waits)
+        print("waiting", flush=True)
+        torch.add(x, 1)
+        """,
+        "hang.py",
+    )
+    film = runner.folder / "hang.film"
+    with subprocess.Popen(
+        [sys.executable, *RUN_CALLS, "-o", film, path],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=clean_environment(),
+    ) as program:
+        try:
+            assert program.stdout.readline() == "waiting\n"
+            with subprocess.Popen(
+                [PROGRAM_PATH, "log", "--ops", "--follow", film],
+                stdout=subprocess.PIPE,
+                text=True,
+            ) as follower:
+                for line in follower.stdout:
+                    if " op torch.add(" in line:
+                        break
+                else:
+                    raise AssertionError("the op is not shown")
+                follower.kill()
+        finally:
+            program.kill()
