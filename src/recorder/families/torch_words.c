@@ -10,8 +10,9 @@
 #include "recorder/families/note.h"
 
 /* The first ones exist once each, and for good. */
-static const char *const types[] = {"torch.dtype", "torch.layout", "torch.memory_format",
-                                    "torch.qscheme", "torch.device"};
+static const char *const types[] = {"torch.dtype", "torch.layout",
+                                    "torch.memory_format", "torch.qscheme",
+                                    "torch.device"};
 #define TYPES (sizeof(types) / sizeof(types[0]))
 #define DEVICE (TYPES - 1)
 
@@ -85,5 +86,5 @@ learn(film_type *known, PyTypeObject *type)
     return known->said;
 }
 
-const film_family film_family_torch_words = {
+const film_family film_family_torch = {
     .learn = learn, .note = note, .word = word, .whole = true};
