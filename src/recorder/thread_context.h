@@ -103,6 +103,12 @@ film_context_ready(const film_frame *frame)
     return film_context_refresh(context, frame) ? context : NULL;
 }
 
+/* The context, ready to append, in a thread that need not have the GIL, as long as the
+ * session's `lifecycle` is held; NULL: this event is not to be recorded. A thread that is
+ * met for the first time gets its stream. */
+film_context *
+film_context_of_any_thread(void);
+
 /* film_entry_frame where entries may not be callers of one another: looks for the frame
  * among those that run. */
 const film_frame *
