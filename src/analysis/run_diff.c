@@ -21,19 +21,31 @@ next_event(film_run_side *side, const film_event **event, film_error *error)
     return FILM_OK;
 }
 
-/* Numbers are compared in what ops gave and changed. (What they took, other ops gave: one
+static uint64_t
+hash_string(const film_reader *reader, uint32_t id)
+{
+    film_text text = film_reader_string(reader, id);
+
+    return film_hash(text.data, text.length);
+}
+
+/* An end is that of an op of the same function. Numbers are compared in what ops gave and
+ * changed. (What they took, other ops gave: one
  * difference would be told many times.) Memory that nothing was written to holds what was
  * there before. */
 static film_status
-choose_numbers(film_run_side *side, const film_event *event, film_diff_entry *entry,
+complete_entry(film_run_side *side, const film_event *event, film_diff_entry *entry,
                film_error *error)
 {
     film_open_op op, *opened;
 
     if (event->kind == FILM_KIND_OP_END) {
-        if (!film_open_ops_end(&side->open, 0, event, &op) || op.note != 0) {
-            entry->has_values = false;
+        if (!film_open_ops_end(&side->open, 0, event, &op)) {
+            entry->has_values = false; /* a ring has given up its beginning */
+            return FILM_OK;
         }
+        entry->key = film_digest_mix(entry->key, hash_string(side->reader, op.function));
+        entry->has_values = entry->has_values && op.note == 0;
         return FILM_OK;
     }
     entry->has_values = false;
@@ -56,7 +68,7 @@ next_op(void *context, film_diff_entry *out, film_error *error)
         FILM_TRY(next_event(side, &event, error));
     } while (event->kind != FILM_KIND_OP && event->kind != FILM_KIND_OP_END);
     FILM_TRY(film_op_entry(side->reader, event, &side->scratch, out, error));
-    return choose_numbers(side, event, out, error);
+    return complete_entry(side, event, out, error);
 }
 
 static bool

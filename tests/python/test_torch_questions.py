@@ -267,7 +267,8 @@ def test_control_without_ops(record):
     rc, told = diff(*films)
     assert (rc, told["what"]) == (1, "flow")
     (first,) = told["differences"]
-    assert first["aspect"] == "end" and first["first"]["kind"] == "return"
+    assert first["aspect"] == "control"
+    assert (first["first"]["kind"], first["second"]["kind"]) == ("return", "line")
     rc, told = diff(films[0], films[0])
     assert (rc, told["equal"]) == (0, True)
 
