@@ -106,6 +106,8 @@ film_ask_value(film_ask *ask, const char *key, film_moment moment,
                const film_datum *value)
 {
     film_value told;
+    film_tensor tensor;
+    film_status status;
     uint64_t limit;
 
     FILM_TRY(film_ask_get_number(ask, "text_bytes", VALUE_TEXT, &limit));
@@ -126,6 +128,15 @@ film_ask_value(film_ask *ask, const char *key, film_moment moment,
     }
     if (told.redacted) {
         film_ask_bool(ask, "redacted", true);
+    }
+    if (told.is_object) {
+        status = film_ask_get_tensor(ask, moment, value, &tensor);
+        if (status == FILM_OK) {
+            film_ask_put_tensor(ask, &tensor);
+        }
+        else if (status != FILM_END) {
+            return status;
+        }
     }
     film_ask_close(ask, '}');
     return FILM_OK;
@@ -234,7 +245,8 @@ put_event(film_ask *ask, film_moment moment, const film_event *event)
             film_ask_string(ask, "name", name);
         }
     }
-    for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
+    for (size_t i = 0;
+         i < sizeof(roles) / sizeof(roles[0]) && kept.kind != FILM_KIND_OP_END; i++) {
         int at = film_event_value_index(&kept, roles[i].role);
         film_datum datum;
         if (at < 0) {
@@ -262,7 +274,10 @@ put_event(film_ask *ask, film_moment moment, const film_event *event)
         }
         film_ask_close(ask, '}');
     }
-    if (kept.text != 0) {
+    if (kept.kind == FILM_KIND_OP || kept.kind == FILM_KIND_OP_END) {
+        FILM_TRY(film_ask_put_op(ask, moment, &kept));
+    }
+    else if (kept.text != 0) {
         film_ask_string(ask, kept.kind == FILM_KIND_LOST ? "reason" : "text",
                         film_reader_string(ask->reader, kept.text));
     }

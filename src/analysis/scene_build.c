@@ -227,6 +227,11 @@ keep_extra(film_scene *scene, const film_event *from, film_scene_event *event)
         (film_scene_extra){.count = from->count,
                            .value = from->value,
                            .length_before = from->length_before,
+                           .op = from->op,
+                           .name = from->name,
+                           .slot = from->slot,
+                           .module = from->module,
+                           .api = from->api,
                            .text = from->text,
                            .cut = from->cut,
                            .frameless = from->frame == 0};
