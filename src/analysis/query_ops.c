@@ -136,34 +136,19 @@ find_op(film_ask *ask, film_moment end, uint64_t op, film_event *out)
     return true;
 }
 
-/* The names, of an op and for its end. */
-static void
-put_names(film_ask *ask, const film_event *op)
-{
-    film_ask_string(ask, "function", film_reader_string(ask->reader, op->text));
-    if (op->module != 0) {
-        film_ask_string(ask, "module", film_reader_string(ask->reader, op->module));
-    }
-    if (op->api != 0) {
-        film_ask_string(ask, "api", film_reader_string(ask->reader, op->api));
-    }
-}
-
 film_status
-film_ask_put_op(film_ask *ask, film_moment moment, const film_event *event)
+film_ask_put_op_end(film_ask *ask, film_moment moment, const film_event *event)
 {
-    film_event op = *event;
-    bool is_end = event->kind == FILM_KIND_OP_END;
+    film_event op;
 
-    film_ask_moment(ask, "op", film_moment_of(moment.thread, event->op));
-    if (!is_end || find_op(ask, moment, event->op, &op)) {
-        put_names(ask, &op);
+    if (find_op(ask, moment, event->op, &op)) {
+        film_ask_string(ask, "function", film_reader_string(ask->reader, op.text));
+        if (op.module != 0) {
+            film_ask_string(ask, "module", film_reader_string(ask->reader, op.module));
+        }
     }
-    if (is_end && (event->form & FILM_OPERATION_RAISED) != 0) {
-        film_ask_string(ask, "raised", film_reader_string(ask->reader, event->text));
-    }
-    film_ask_open(ask, "values", '[');
-    for (uint32_t i = 0; i < event->token_count && i < MOST_VALUES; i++) {
+    film_ask_open(ask, "changed", '[');
+    for (uint32_t i = 1; i < event->token_count && i < MOST_VALUES; i++) {
         film_scene *scene;
         film_datum value;
         uint32_t index;
@@ -171,12 +156,7 @@ film_ask_put_op(film_ask *ask, film_moment moment, const film_event *event)
         FILM_TRY(
             film_timeline_locate(ask->timeline, moment, &scene, &index, ask->error));
         value = film_scene_token(scene, index, i);
-        film_ask_open(ask, NULL, '{');
-        if (!is_end && i >= event->slot) {
-            film_ask_string(ask, "name", film_reader_op_keyword(ask->reader, event, i));
-        }
-        FILM_TRY(film_ask_value(ask, "value", moment, &value));
-        film_ask_close(ask, '}');
+        FILM_TRY(film_ask_value(ask, NULL, moment, &value));
     }
     film_ask_close(ask, ']');
     return FILM_OK;

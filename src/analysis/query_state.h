@@ -68,9 +68,10 @@ film_ask_get_tensor(film_ask *ask, film_moment moment, const film_datum *value,
 void
 film_ask_put_tensor(film_ask *ask, const film_tensor *tensor);
 
-/* What dump tells of an op or op_end, without braces (query_ops.c). */
+/* "function" and "module" of the op that an op_end ends, "changed": what it changed in
+ * place (query_ops.c). */
 FILM_NODISCARD film_status
-film_ask_put_op(film_ask *ask, film_moment moment, const film_event *event);
+film_ask_put_op_end(film_ask *ask, film_moment moment, const film_event *event);
 
 /* The value that "expression" or "object" of the request names. */
 FILM_NODISCARD film_status

@@ -228,11 +228,11 @@ keep_extra(film_scene *scene, const film_event *from, film_scene_event *event)
                            .value = from->value,
                            .length_before = from->length_before,
                            .op = from->op,
+                           .text = from->text,
                            .name = from->name,
-                           .slot = from->slot,
                            .module = from->module,
                            .api = from->api,
-                           .text = from->text,
+                           .positional = from->slot,
                            .cut = from->cut,
                            .frameless = from->frame == 0};
     event->extra = (uint32_t)++scene->extra_count;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/host.h"
 #include "recorder/capture.h"
 #include "recorder/code_registry.h"
 #include "recorder/exceptions.h"
@@ -177,6 +178,19 @@ write_meta(const film_string_list *meta)
     }
     film_writer_meta(film_the_session.writer, pairs, count);
     free(pairs);
+}
+
+/* Readers lay recordings of one host on one time line by their monotonic clocks. A
+ * recording that cannot tell is laid there by its wall clock. */
+static void
+note_host(film_string_list *meta)
+{
+    char hash[FILM_HOST_HASH_BYTES];
+
+    if (film_host_hash(hash) && film_string_list_add(meta, "host_hash") &&
+        !film_string_list_add(meta, hash)) {
+        free(meta->items[--meta->count]);
+    }
 }
 
 bool
@@ -355,6 +369,7 @@ film_session_start(film_session_options *options)
     session->options = *options;
     *options = (film_session_options){0};
     session->base_length = base_length_of(session->options.path);
+    note_host(&session->options.meta);
     status = open_writer(session->options.path, session->options.replace, &error);
     if (status != FILM_OK) {
         set_open_error(status, &error, session->options.path);

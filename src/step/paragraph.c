@@ -113,31 +113,55 @@ describe_write(const film_json *json, const film_json_node *event, film_output *
     put_value(to, json, film_json_get(json, event, "value"));
 }
 
-/* torch.add(t5: f32[2], 1, alpha=2); torch.add gives t6: f32[2], changes t5: f32[2] */
+static void
+put_values(const film_json *json, const film_json_node *values, bool named,
+           const char *comma, film_output *to)
+{
+    for (const film_json_node *item = film_json_first(json, values); item != NULL;
+         item = film_json_next(json, item)) {
+        film_output_text(to, comma);
+        comma = ", ";
+        put_text(to, named ? film_json_key(json, item) : "");
+        film_output_text(to, named ? "=" : "");
+        put_value(to, json, item);
+    }
+}
+
+/* torch.add(t5: f32[2], 1, alpha=2) */
 static void
 describe_op(const film_json *json, const film_json_node *event, film_output *to)
 {
-    const film_json_node *values = film_json_get(json, event, "values");
-    const char *comma = "", *raised = film_step_text(json, event, "raised");
-    bool is_end = strcmp(film_step_text(json, event, "kind"), "op_end") == 0;
+    const film_json_node *args = film_json_get(json, event, "args");
 
     put_text(to, film_step_text(json, event, "function"));
-    film_output_text(to, raised[0] != '\0' ? " raises "
-                         : !is_end         ? "("
-                         : values == NULL || values->count == 0 ? " ends"
-                                                                : " gives ");
-    put_text(to, raised);
-    for (const film_json_node *item = film_json_first(json, values); item != NULL;
-         item = film_json_next(json, item)) {
-        const char *name = film_step_text(json, item, "name");
+    film_output_byte(to, '(');
+    put_values(json, args, false, "", to);
+    put_values(json, film_json_get(json, event, "kwargs"), true,
+               args != NULL && args->count > 0 ? ", " : "", to);
+    film_output_byte(to, ')');
+}
 
-        film_output_text(to, comma);
-        comma = is_end ? ", changes " : ", ";
-        put_text(to, name);
-        film_output_text(to, name[0] != '\0' ? "=" : "");
-        put_value(to, json, film_json_get(json, item, "value"));
+/* torch.add gives t6: f32[2], changes t5: f32[2] */
+static void
+describe_op_end(const film_json *json, const film_json_node *event, film_output *to)
+{
+    const film_json_node *value = film_json_get(json, event, "value");
+    const char *raised = film_step_text(json, event, "text");
+
+    put_text(to, film_step_text(json, event, "function"));
+    if (raised[0] != '\0') {
+        film_output_text(to, " raises ");
+        put_text(to, raised);
     }
-    film_output_text(to, is_end ? "" : ")");
+    else if (value == NULL) {
+        film_output_text(to, " ends");
+    }
+    else {
+        film_output_text(to, " gives ");
+        put_value(to, json, value);
+        put_values(json, film_json_get(json, event, "changed"), false, ", changes ",
+                   to);
+    }
 }
 
 void
@@ -167,8 +191,11 @@ film_step_describe(const film_json *json, film_output *to)
             }
         }
     }
-    if (strcmp(kind, "op") == 0 || strcmp(kind, "op_end") == 0) {
+    if (strcmp(kind, "op") == 0) {
         describe_op(json, event, to);
+    }
+    else if (strcmp(kind, "op_end") == 0) {
+        describe_op_end(json, event, to);
     }
     else if (strcmp(kind, "set") == 0) {
         describe_write(json, event, to);
