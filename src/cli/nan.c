@@ -58,6 +58,12 @@ film_nan_changed_unseen(const film_nan_story *story, const film_op_link *link)
     return false;
 }
 
+static bool
+is_backward(const film_nan_story *story, uint32_t name)
+{
+    return strstr(film_reader_string(story->reader, name).data, "backward") != NULL;
+}
+
 const film_op_node *
 film_nan_backward(const film_nan_story *story)
 {
@@ -66,8 +72,7 @@ film_nan_backward(const film_nan_story *story)
     for (size_t i = graph->middle; i-- > 0;) {
         const film_op_node *node = &graph->nodes[i];
 
-        if (strstr(film_reader_string(story->reader, node->function).data,
-                   "backward") != NULL) {
+        if (is_backward(story, node->function) || is_backward(story, node->api)) {
             return node;
         }
     }

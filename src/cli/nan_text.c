@@ -232,18 +232,21 @@ print_carried(film_nan_story *story)
         FILM_OUTPUT_LITERAL(output, "; no op that is recorded made it");
     }
     FILM_OUTPUT_LITERAL(output, ".\n");
+    if (link->from != FILM_NO_NODE && !film_nan_changed_unseen(story, link)) {
+        return;
+    }
     if (seen != NULL && seen->nonfinite_seen &&
         seen->nonfinite_event != story->found.op) {
         FILM_OUTPUT_LITERAL(output, "First seen so: ");
         print_seen(story, seen->nonfinite_thread, seen->nonfinite_event);
         FILM_OUTPUT_LITERAL(output, ".\n");
     }
-    if ((link->from == FILM_NO_NODE || film_nan_changed_unseen(story, link)) &&
-        backward != NULL) {
-        FILM_OUTPUT_LITERAL(output, "Before it ");
-        print_node(story, backward);
-        FILM_OUTPUT_LITERAL(output, " ran; what that calls is recorded with "
-                                    "'filmstrip run --torch all'.\n");
+    if (backward != NULL) {
+        FILM_OUTPUT_LITERAL(output, "Before it backward() ran, at ");
+        film_op_text_place(output, story->reader, backward->code,
+                           line_of(story, backward));
+        FILM_OUTPUT_LITERAL(output, ": what that calls is recorded with 'filmstrip run "
+                                    "--torch all'.\n");
     }
 }
 
