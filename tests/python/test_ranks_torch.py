@@ -169,7 +169,9 @@ def test_groups_keep_their_collectives_apart(job):
     size, pattern = job
     told = report(pattern)["ranks"]
     # begin, group, async, 6 times 2, objects, barrier; 6 of the group
-    assert [rank["collectives"] for rank in told] == [23 if n < 2 else 17 for n in range(size)]
+    assert [rank["collectives"] for rank in told] == [
+        23 if n < 2 else 17 for n in range(size)
+    ]
 
 
 @pytest.fixture
@@ -200,9 +202,7 @@ def check_hang(told: dict[str, list[dict[str, object]]]) -> None:
     assert unfinished["function"] == "all_reduce"
     assert (unfinished["group"], unfinished["number"]) == ("", 7)
     assert (unfinished["waiting"], unfinished["missing"]) == ([0, 1, 3], [2])
-    stacks = [
-        [frame["function"] for frame in rank["stack"]] for rank in told["ranks"]
-    ]
+    stacks = [[frame["function"] for frame in rank["stack"]] for rank in told["ranks"]]
     assert stacks[2] == [
         *("__main__.<module>", "__main__.main", "__main__.train"),
         *("__main__.load", "__main__.wait_for_data"),
