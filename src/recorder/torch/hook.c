@@ -127,7 +127,8 @@ change_subscripts(PyTypeObject *type, bool ours)
         slots->mp_ass_subscript == (ours ? store_original : store_called)) {
         slots->mp_ass_subscript = ours ? store_called : store_original;
     }
-    subtypes = PyObject_CallMethod((PyObject *)&PyType_Type, "__subclasses__", "O", type);
+    subtypes =
+        PyObject_CallMethod((PyObject *)&PyType_Type, "__subclasses__", "O", type);
     if (subtypes == NULL || !PyList_CheckExact(subtypes)) {
         PyErr_Clear();
         Py_XDECREF(subtypes);
@@ -201,7 +202,8 @@ imported_torch(void)
 
     return module != NULL && PyModule_Check(module) &&
                    film_dict_find(PyModule_GetDict(module), "Tensor") != NULL &&
-                   film_dict_find(PyImport_GetModuleDict(), "torch.nn.functional") != NULL
+                   film_dict_find(PyImport_GetModuleDict(), "torch.nn.functional") !=
+                       NULL
                ? module
                : NULL;
 }
