@@ -42,6 +42,7 @@ typedef struct film_info {
     uint8_t uuid[16];
     uint64_t pid;
     uint64_t start_realtime_ns; /* since the Unix epoch */
+    uint64_t start_monotonic_ns; /* CLOCK_MONOTONIC of its host */
     uint64_t duration_ns;       /* start to the last event, or to the close */
     uint64_t events;            /* readable events of all threads */
     uint64_t lost;              /* events counted as lost, all reasons */

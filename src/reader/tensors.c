@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <filmstrip/tensor.h>
 
-#include "base/hash.h"
 #include "reader/literal.h"
 #include "reader/render_parts.h"
 #include "reader/tensors.h"
@@ -334,16 +333,15 @@ film_reader_tell_tensors_by(film_reader *reader, film_tensor_teller *tells,
     reader->tells_context = context;
 }
 
-/* Another number when anything that its text tells, or its version, is another. */
-static uint64_t
-state_of(const film_value_record *record)
+static int64_t
+version_of(const film_value_record *record)
 {
     film_input tokens = record->note.tokens;
     film_token version;
 
     film_tokens_skip(&tokens, 2);
     film_token_read(&tokens, &version);
-    return film_digest_mix(record->note.text, bits_of(&version));
+    return version.kind == FILM_TOKEN_INT ? version.integer : -1;
 }
 
 void
@@ -355,7 +353,8 @@ film_render_tensor(film_renderer *renderer, const film_value_record *record)
     film_buffer_put_byte(out, 't');
     film_literal_int(out, (int64_t)record->serial);
     if (reader->tells_tensor == NULL ||
-        reader->tells_tensor(reader->tells_context, record->serial, state_of(record))) {
+        reader->tells_tensor(reader->tells_context, record->serial, record->note.text,
+                             version_of(record))) {
         PUT(out, ": ");
         put_text(out, film_tables_string(&reader->tables, record->note.text));
     }
@@ -473,6 +472,15 @@ film_reader_event_tensors(film_reader *reader, const film_event *event,
     }
     film_buffer_reset(&search.items);
     return status;
+}
+
+bool
+film_reader_has_ops(film_reader *reader)
+{
+    uint64_t counts[FILM_KIND_COUNT];
+
+    return film_reader_kind_counts(reader, counts, NULL) == FILM_OK &&
+           counts[FILM_KIND_OP] > 0;
 }
 
 film_text

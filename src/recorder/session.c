@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/host.h"
 #include "recorder/capture.h"
 #include "recorder/code_registry.h"
 #include "recorder/exceptions.h"
@@ -111,10 +112,11 @@ begin_capture(void)
     session->unknown_edges = 0;
     session->plans_missing = 0;
     end_values(NULL);
-    session->captures =
-        session->options.level >= FILM_LEVEL_VALUES && film_session_begin_values();
-    if (session->operations && !film_session_begin_values()) {
-        session->operations = false; /* a child that has no memory for them */
+    session->captures = session->options.level >= FILM_LEVEL_VALUES &&
+                        film_session_begin_values();
+    if (session->operations) { /* in a child */
+        session->operations = film_session_begin_values();
+        film_tensors_begin();
     }
 }
 
@@ -176,6 +178,19 @@ write_meta(const film_string_list *meta)
     }
     film_writer_meta(film_the_session.writer, pairs, count);
     free(pairs);
+}
+
+/* Readers lay recordings of one host on one time line by their monotonic clocks. A
+ * recording that cannot tell is laid there by its wall clock. */
+static void
+note_host(film_string_list *meta)
+{
+    char hash[FILM_HOST_HASH_BYTES];
+
+    if (film_host_hash(hash) && film_string_list_add(meta, "host_hash") &&
+        !film_string_list_add(meta, hash)) {
+        free(meta->items[--meta->count]);
+    }
 }
 
 bool
@@ -354,6 +369,7 @@ film_session_start(film_session_options *options)
     session->options = *options;
     *options = (film_session_options){0};
     session->base_length = base_length_of(session->options.path);
+    note_host(&session->options.meta);
     status = open_writer(session->options.path, session->options.replace, &error);
     if (status != FILM_OK) {
         set_open_error(status, &error, session->options.path);

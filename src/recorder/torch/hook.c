@@ -10,6 +10,7 @@
 #include "recorder/torch/operation_rows.h"
 #include "recorder/torch/operations.h"
 #include "recorder/torch/shim.h"
+#include "recorder/torch/tensors.h"
 #include "recorder/torch/thunks.h"
 
 const PyCodeObject *film_the_torch_package;
@@ -221,6 +222,7 @@ film_torch_hook(void)
     film_compat_save_error(&saved);
     film_shim_prove(torch_module);
     film_modules_begin();
+    film_tensors_begin();
     if (film_operations_find()) {
         hooked = film_the_session.operations = true;
         for (size_t index = 0; index < film_operations_count(); index++) {

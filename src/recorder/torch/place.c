@@ -100,11 +100,10 @@ film_operation_find_place(film_context *context, film_operation_place *place)
         frame = frame->previous;
     }
     walk(context, frame, &found);
-    if (FILM_UNLIKELY(found.top == NULL)) {
-        if ((context->top != context->entries || frame != NULL) &&
-            !mend(context, frame, &found)) {
-            return false;
-        }
+    /* An empty stack is right: frames that were open before are found at its beginning. */
+    if (FILM_UNLIKELY(found.top == NULL) && context->top != context->entries &&
+        !mend(context, frame, &found)) {
+        return false;
     }
     if (FILM_UNLIKELY(found.last != NULL)) {
         place->api = film_code_name(found.last);

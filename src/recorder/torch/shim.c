@@ -48,9 +48,11 @@ static const char *const device_names[] = {"cpu", "cuda", "meta", "xpu", "mps", 
 
 #define FIRST_PLACE 8 /* of pointers in a TensorImpl, behind its virtual table */
 #define LAST_PLACE 96
+#define FIELD_BYTES 24 /* behind sizes and strides: what is looked for in them */
 #define COUNTER_PLACE 40
-#define COUNTER_VALUE                                                                  \
-    16 /* of a c10::VariableVersion's counter: behind its table and
+#define AUTOGRAD_PLACE 24 /* of the autograd metadata: NULL where there is none */
+#define INLINE_DIMENSIONS 5 /* sizes and strides of so many lie in the TensorImpl */
+#define COUNTER_VALUE 16 /* of a c10::VariableVersion's counter: behind its table and
                             reference count */
 
 static struct {
@@ -66,6 +68,10 @@ static struct {
     int32_t cpu_device;
     const void *plain;          /* what a c10::TensorImpl begins with */
     int storage_at, counter_at; /* offsets in a TensorImpl; 0: not known */
+    /* The rest of what is asked for, read in place where that was proven to be the same
+     * (0: it was not): number of dimensions, then sizes and strides, or where they are;
+     * the offset; dtype, device type and index. */
+    int dimensions_at, offset_at, dtype_at;
 } shim;
 
 void *
@@ -156,27 +162,29 @@ comes_from_tensor_base(const PyTypeObject *type)
     return false;
 }
 
-bool
-film_shim_is_tensor(const PyTypeObject *type)
+const PyTypeObject *
+film_shim_type(unsigned which)
 {
     static const struct {
         const char *module, *name;
     } exact[] = {{"torch", "Tensor"}, {"torch.nn.parameter", "Parameter"}};
-    PyObject *modules = PyImport_GetModuleDict(); /* borrowed */
+    PyObject *module =
+        film_dict_find(PyImport_GetModuleDict(), exact[which].module);
+    PyObject *type = module == NULL || !PyModule_Check(module)
+                         ? NULL
+                         : film_dict_find(PyModule_GetDict(module), exact[which].name);
 
-    if (!comes_from_tensor_base(type)) {
-        return false;
-    }
-    for (size_t index = 0; index < 2; index++) {
-        PyObject *module = film_dict_find(modules, exact[index].module);
+    return type != NULL && PyType_Check(type) &&
+                   comes_from_tensor_base((PyTypeObject *)type)
+               ? (PyTypeObject *)type
+               : NULL;
+}
 
-        if (module != NULL && PyModule_Check(module) &&
-            film_dict_find(PyModule_GetDict(module), exact[index].name) ==
-                (const PyObject *)type) {
-            return true;
-        }
-    }
-    return false;
+bool
+film_shim_is_tensor(const PyTypeObject *type)
+{
+    return comes_from_tensor_base(type) &&
+           (film_shim_type(0) == type || film_shim_type(1) == type);
 }
 
 /* An at::Tensor is a pointer to its implementation and stands behind the head of the
@@ -206,20 +214,18 @@ version_of(const void *impl)
                : (int64_t)*(const uint32_t *)(const void *)(counter + COUNTER_VALUE);
 }
 
-FILM_HOT bool
-film_shim_read(PyObject *object, film_tensor_view *view)
+static inline int64_t
+number_at(const void *base, int offset)
 {
-    const void *const *tensor = tensor_of(object);
+    return *(const int64_t *)(const void *)((const char *)base + offset);
+}
+
+/* By the functions of the C interface. */
+static bool
+ask(const void *const *tensor, film_tensor_view *view)
+{
     int64_t *sizes, *strides;
 
-    if (FILM_UNLIKELY(!shim.looked)) {
-        find_shim();
-    }
-    if (FILM_UNLIKELY(!shim.found || *tensor == NULL ||
-                      *(const void *const *)*tensor != shim.plain)) {
-        return false;
-    }
-    view->impl = *tensor;
     if (shim.dimensions(tensor, &view->dimensions) != 0 || view->dimensions < 0 ||
         view->dimensions > FILM_TENSOR_MOST_DIMENSIONS ||
         shim.sizes(tensor, &sizes) != 0 || shim.strides(tensor, &strides) != 0 ||
@@ -231,10 +237,60 @@ film_shim_read(PyObject *object, film_tensor_view *view)
     }
     view->sizes = sizes;
     view->strides = strides;
+    return true;
+}
+
+/* The same, read in place. */
+static inline bool
+look(const void *impl, film_tensor_view *view)
+{
+    const char *bytes = (const char *)impl + shim.dimensions_at;
+    const int8_t *device = (const int8_t *)impl + shim.dtype_at + 2;
+    uint16_t dtype;
+
+    view->dimensions = number_at(bytes, 0);
+    if (FILM_UNLIKELY((uint64_t)view->dimensions > FILM_TENSOR_MOST_DIMENSIONS)) {
+        return false;
+    }
+    bytes += sizeof(int64_t);
+    if (FILM_LIKELY(view->dimensions <= INLINE_DIMENSIONS)) {
+        view->sizes = (const int64_t *)(const void *)bytes;
+        view->strides = view->sizes + INLINE_DIMENSIONS;
+    }
+    else {
+        view->sizes = pointer_at(bytes, 0);
+        view->strides = view->sizes + view->dimensions;
+    }
+    memcpy(&dtype, (const char *)impl + shim.dtype_at, sizeof(dtype));
+    view->dtype = dtype;
+    view->device_type = device[0];
+    view->device_index = device[1];
+    view->offset = number_at(impl, shim.offset_at);
+    return true;
+}
+
+FILM_HOT bool
+film_shim_read(PyObject *object, film_tensor_view *view)
+{
+    const void *const *tensor = tensor_of(object);
+
+    if (FILM_UNLIKELY(!shim.looked)) {
+        find_shim();
+    }
+    if (FILM_UNLIKELY(!shim.found || *tensor == NULL ||
+                      *(const void *const *)*tensor != shim.plain)) {
+        return false;
+    }
+    view->impl = *tensor;
+    if (FILM_LIKELY(shim.dimensions_at != 0) ? !look(*tensor, view)
+                                             : !ask(tensor, view)) {
+        return false;
+    }
     view->storage =
         shim.storage_at == 0 ? NULL : pointer_at(view->impl, shim.storage_at);
     view->version = version_of(view->impl);
-    view->requires_grad = shim.requires_grad != NULL && shim.requires_grad(view->impl);
+    view->requires_grad = pointer_at(view->impl, AUTOGRAD_PLACE) != NULL &&
+                          shim.requires_grad != NULL && shim.requires_grad(view->impl);
     return true;
 }
 
@@ -419,6 +475,192 @@ probed(PyObject *tensor)
                : NULL;
 }
 
+/* A tensor of that shape, dtype and device; NULL with an exception. */
+static PyObject *
+make_one(PyObject *torch_module, const long *shape, Py_ssize_t dimensions,
+         const char *dtype_name, const char *device)
+{
+    PyObject *sizes = PyTuple_New(dimensions), *made = NULL;
+    PyObject *dtype = PyObject_GetAttrString(torch_module, dtype_name);
+    PyObject *empty = PyObject_GetAttrString(torch_module, "empty");
+    PyObject *arguments = NULL, *keywords = NULL;
+
+    for (Py_ssize_t index = 0; sizes != NULL && index < dimensions; index++) {
+        PyTuple_SET_ITEM(sizes, index, PyLong_FromLong(shape[index]));
+    }
+    if (sizes != NULL && dtype != NULL && empty != NULL) {
+        arguments = PyTuple_Pack(1, sizes);
+        keywords = Py_BuildValue("{sOss}", "dtype", dtype, "device", device);
+    }
+    if (arguments != NULL && keywords != NULL) {
+        made = PyObject_Call(empty, arguments, keywords);
+    }
+    Py_XDECREF(sizes);
+    Py_XDECREF(dtype);
+    Py_XDECREF(empty);
+    Py_XDECREF(arguments);
+    Py_XDECREF(keywords);
+    return made;
+}
+
+/* Tensors of all kinds that the places are proven on. */
+static PyObject *
+make_various(PyObject *torch_module)
+{
+    static const struct {
+        long shape[7];
+        Py_ssize_t dimensions;
+        const char *dtype, *device;
+    } kinds[] = {
+        {{2, 3}, 2, "float32", "cpu"},
+        {{4, 5, 6}, 3, "int64", "cpu"},
+        {{0}, 0, "float64", "cpu"},
+        {{2, 3, 4, 5, 6, 7, 1}, 7, "bool", "cpu"},
+        {{7, 2, 1, 3, 2}, 5, "bfloat16", "cpu"},
+        {{3, 4}, 2, "uint8", "meta"},
+        {{1, 2, 3, 4, 5, 6}, 6, "complex64", "meta"},
+    };
+    PyObject *all = PyList_New(0);
+
+    for (size_t index = 0; all != NULL && index < sizeof(kinds) / sizeof(kinds[0]);
+         index++) {
+        PyObject *made = make_one(torch_module, kinds[index].shape,
+                                  kinds[index].dimensions, kinds[index].dtype,
+                                  kinds[index].device);
+
+        if (made != NULL) {
+            (void)PyList_Append(all, made);
+        }
+        Py_XDECREF(made);
+    }
+    return all;
+}
+
+/* Adds views of the tensors: other strides, another offset. */
+static void
+add_views(PyObject *all)
+{
+    Py_ssize_t count = PyList_GET_SIZE(all);
+
+    for (Py_ssize_t index = 0; index < count; index++) {
+        PyObject *tensor = PyList_GET_ITEM(all, index);
+        PyObject *turned = PyObject_CallMethod(tensor, "transpose", "ii", 0, -1);
+        PyObject *part =
+            turned == NULL ? NULL
+                           : PyObject_CallMethod(turned, "narrow", "iii", 0, 1, 1);
+
+        if (turned != NULL) {
+            (void)PyList_Append(all, turned);
+        }
+        if (part != NULL) {
+            (void)PyList_Append(all, part);
+        }
+        PyErr_Clear(); /* of a scalar there is none */
+        Py_XDECREF(turned);
+        Py_XDECREF(part);
+    }
+}
+
+/* True when reading in place tells what the functions tell. */
+static bool
+is_told_alike(PyObject *object)
+{
+    const void *const *tensor = tensor_of(object);
+    film_tensor_view asked, seen;
+    size_t bytes;
+
+    if (*tensor == NULL || *(const void *const *)*tensor != shim.plain ||
+        !ask(tensor, &asked) || !look(*tensor, &seen) ||
+        asked.dimensions != seen.dimensions) {
+        return false;
+    }
+    bytes = (size_t)asked.dimensions * sizeof(int64_t);
+    return memcmp(asked.sizes, seen.sizes, bytes) == 0 &&
+           memcmp(asked.strides, seen.strides, bytes) == 0 &&
+           asked.offset == seen.offset && asked.dtype == seen.dtype &&
+           asked.device_type == seen.device_type &&
+           asked.device_index == seen.device_index;
+}
+
+/* Where a field of that many bytes is that has these values in turn; 0: nowhere, or at
+ * more than one place. */
+static int
+find_field(PyObject *all, int step, bool (*matches)(PyObject *tensor, const char *at))
+{
+    int first = shim.dimensions_at + (int)sizeof(int64_t) * (1 + 2 * INLINE_DIMENSIONS);
+    int found = 0;
+
+    for (int at = first; at <= first + FIELD_BYTES; at += step) {
+        bool same = true;
+
+        for (Py_ssize_t index = 0; same && index < PyList_GET_SIZE(all); index++) {
+            PyObject *tensor = PyList_GET_ITEM(all, index);
+
+            same = matches(tensor, (const char *)*tensor_of(tensor) + at);
+        }
+        if (same && found != 0) {
+            return 0;
+        }
+        found = same ? at : found;
+    }
+    return found;
+}
+
+static bool
+matches_offset(PyObject *tensor, const char *at)
+{
+    int64_t offset = 0, held;
+
+    memcpy(&held, at, sizeof(held));
+    return shim.offset(tensor_of(tensor), &offset) == 0 && offset == held;
+}
+
+static bool
+matches_dtype(PyObject *tensor, const char *at)
+{
+    int32_t dtype = -1, type = -1, index = -1;
+    uint16_t held;
+
+    memcpy(&held, at, sizeof(held));
+    return shim.dtype(tensor_of(tensor), &dtype) == 0 && dtype == (int32_t)held &&
+           shim.device_type(tensor_of(tensor), &type) == 0 && type == (int8_t)at[2] &&
+           shim.device_index(tensor_of(tensor), &index) == 0 && index == (int8_t)at[3];
+}
+
+/* Finds out where the rest of a tensor's metadata lies, which is quicker to read in place:
+ * used only where it tells the same of all the probes. */
+static void
+prove_places(PyObject *torch_module)
+{
+    PyObject *all = make_various(torch_module);
+    int64_t *sizes = NULL;
+    bool alike = all != NULL && PyList_GET_SIZE(all) >= 7;
+
+    if (alike) {
+        const void *const *first = tensor_of(PyList_GET_ITEM(all, 0));
+
+        add_views(all);
+        alike = shim.sizes(first, &sizes) == 0;
+        shim.dimensions_at =
+            (int)((const char *)sizes - (const char *)*first) - (int)sizeof(int64_t);
+        alike = alike && shim.dimensions_at > AUTOGRAD_PLACE &&
+                shim.dimensions_at <= LAST_PLACE;
+    }
+    if (alike) {
+        shim.offset_at = find_field(all, (int)sizeof(int64_t), matches_offset);
+        shim.dtype_at = find_field(all, 2, matches_dtype);
+        alike = shim.offset_at != 0 && shim.dtype_at != 0;
+    }
+    for (Py_ssize_t index = 0; alike && index < PyList_GET_SIZE(all); index++) {
+        alike = is_told_alike(PyList_GET_ITEM(all, index));
+    }
+    if (!alike) {
+        shim.dimensions_at = 0;
+    }
+    PyErr_Clear();
+    Py_XDECREF(all);
+}
+
 void
 film_shim_prove(PyObject *torch_module)
 {
@@ -450,8 +692,11 @@ film_shim_prove(PyObject *torch_module)
             shim.counter_at = counter;
         }
     }
+    if (one != NULL) {
+        prove_places(torch_module);
+    }
     else {
-        shim.found = one != NULL; /* read wrongly: not at all */
+        shim.found = false; /* read wrongly: not at all */
     }
     PyErr_Clear();
     Py_XDECREF(first);

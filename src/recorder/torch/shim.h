@@ -28,6 +28,11 @@ typedef struct film_tensor_view {
     bool requires_grad;
 } film_tensor_view;
 
+/* torch.Tensor (0) or Parameter (1); NULL: not imported, or another class of that name.
+ * Borrowed. */
+const PyTypeObject *
+film_shim_type(unsigned which);
+
 /* True when the type is torch.Tensor or Parameter, whose objects may be read. */
 bool
 film_shim_is_tensor(const PyTypeObject *type);

@@ -18,15 +18,35 @@
 /* A record: numbers of its dimensions and some ten more. */
 #define RECORD_BYTES ((FILM_TENSOR_MOST_DIMENSIONS + 16u) * FILM_VARINT_MAX)
 
+#define KEPT_KINDS 512u
+
+/* A part of a record, ready to be copied. */
+typedef struct kept_kind {
+    uint64_t kind; /* 0: none */
+    uint8_t length;
+    uint8_t bytes[39];
+} kept_kind;
+
 static struct {
     film_intern texts; /* of metadata, by its hash */
     uint32_t names;    /* string id of what the numbers are called */
     uint32_t dtype_ids[64];
+    kept_kind kinds[KEPT_KINDS];
 } known;
+
+const PyTypeObject *film_the_tensor_types[2];
+
+void
+film_tensors_begin(void)
+{
+    film_the_tensor_types[0] = film_shim_type(0);
+    film_the_tensor_types[1] = film_shim_type(1);
+}
 
 void
 film_tensors_reset(void)
 {
+    film_the_tensor_types[0] = film_the_tensor_types[1] = NULL;
     film_intern_reset(&known.texts);
     memset(&known, 0, sizeof(known));
     film_storages_reset();
@@ -34,35 +54,43 @@ film_tensors_reset(void)
 
 /* --- metadata --------------------------------------------------------------------- */
 
-static uint64_t
-mix(uint64_t sum, uint64_t number)
-{
-    return (sum ^ number) * UINT64_C(0x9e3779b97f4a7c15) ^ sum >> 29;
-}
+/* Odd numbers that the parts of a word are multiplied by: a sum of products needs no part
+ * to wait for another. */
+#define SPREAD UINT64_C(0x9e3779b97f4a7c15)
+#define OF_SIZE UINT64_C(0xbf58476d1ce4e5b9)
+#define OF_STRIDE UINT64_C(0x94d049bb133111eb)
+#define OF_STORAGE UINT64_C(0xd6e8feb86659fd93)
+#define OF_VERSION UINT64_C(0xff51afd7ed558ccd)
+#define OF_OFFSET UINT64_C(0xc4ceb9fe1a85ec53)
 
 /* What tensors of the same kind share: its text. */
-static uint64_t
+static inline uint64_t
 kind_word(const film_tensor_view *view)
 {
-    uint64_t sum = mix((uint64_t)view->dtype << 32 | (uint32_t)view->device_type,
-                       (uint64_t)(uint32_t)view->device_index << 1 |
-                           (uint64_t)view->requires_grad);
+    uint64_t sum = (uint64_t)(uint16_t)view->dtype | (uint64_t)view->dimensions << 16 |
+                   (uint64_t)(uint8_t)view->device_type << 24 |
+                   (uint64_t)(uint16_t)view->device_index << 32 |
+                   (uint64_t)view->requires_grad << 48;
+    uint64_t of_size = OF_SIZE, of_stride = OF_STRIDE;
 
+    sum *= SPREAD;
     for (int64_t index = 0; index < view->dimensions; index++) {
-        sum = mix(sum, (uint64_t)view->sizes[index]);
-        sum = mix(sum, (uint64_t)view->strides[index]);
+        sum += (uint64_t)view->sizes[index] * of_size +
+               (uint64_t)view->strides[index] * of_stride;
+        of_size += 2 * SPREAD;
+        of_stride += 2 * OF_SIZE;
     }
-    sum = mix(sum, (uint64_t)view->dimensions);
+    sum ^= sum >> 32;
     return sum | (sum == 0);
 }
 
-static uint64_t
+static inline uint64_t
 whole_word(const film_tensor_view *view, uint64_t kind)
 {
-    uint64_t sum = mix(kind, (uint64_t)(uintptr_t)view->storage);
+    uint64_t sum = kind + (uint64_t)(uintptr_t)view->storage * OF_STORAGE +
+                   (uint64_t)view->version * OF_VERSION +
+                   (uint64_t)view->offset * OF_OFFSET;
 
-    sum = mix(sum, (uint64_t)view->version);
-    sum = mix(sum, (uint64_t)view->offset);
     return sum | (sum == 0);
 }
 
@@ -188,12 +216,10 @@ names_id(void)
     return known.names;
 }
 
-/* The body of a record, as docs/format.md tells. */
+/* What follows the serial in the records of tensors of one kind, up to the numbers. */
 static uint8_t *
-put_record(const film_object *object, const film_tensor_view *view, uint64_t kind,
-           uint64_t storage, uint8_t *to)
+put_kind(const film_tensor_view *view, uint64_t kind, uint8_t *to)
 {
-    to = film_varint_encode(to, object->serial);
     *to++ = FILM_OBJECT_ARRAY;
     to = film_varint_encode(to,
                             view->dimensions == 0 ? 0 : (uint64_t)view->sizes[0] + 1);
@@ -206,15 +232,43 @@ put_record(const film_object *object, const film_tensor_view *view, uint64_t kin
     to = film_varint_encode(to, names_id());
     *to++ = 0;
     *to++ = 3;
+    return to;
+}
+
+/* The same from what was put last for a tensor of that kind. */
+static inline uint8_t *
+put_kind_quickly(const film_tensor_view *view, uint64_t kind, uint8_t *to)
+{
+    kept_kind *kept = &known.kinds[kind % KEPT_KINDS];
+    uint8_t *end;
+
+    if (FILM_LIKELY(kept->kind == kind)) {
+        memcpy(to, kept->bytes, sizeof(kept->bytes));
+        return to + kept->length;
+    }
+    end = put_kind(view, kind, to);
+    if ((size_t)(end - to) <= sizeof(kept->bytes)) {
+        kept->kind = kind;
+        kept->length = (uint8_t)(end - to);
+        memcpy(kept->bytes, to, kept->length);
+    }
+    return end;
+}
+
+/* The body of a record, as docs/format.md tells. */
+static inline uint8_t *
+put_record(const film_object *object, const film_tensor_view *view, uint64_t kind,
+           uint64_t storage, uint8_t *to)
+{
+    to = film_varint_encode(to, object->serial);
+    to = put_kind_quickly(view, kind, to);
     to = film_token_put_int(to, (int64_t)storage);
     to = film_token_put_int(to, view->offset);
     if (view->version < 0) {
         *to++ = FILM_TOKEN_NONE;
+        return to;
     }
-    else {
-        to = film_token_put_int(to, view->version);
-    }
-    return to;
+    return film_token_put_int(to, view->version);
 }
 
 static FILM_HOT void
@@ -234,6 +288,7 @@ write_record(film_object *object, PyObject *tensor, const film_tensor_view *view
     film_objects_set_record(object, record, false);
     object->body = word;
     object->fingerprint = word;
+    object->version = (uint32_t)view->version;
     object->length = view->dimensions == 0 ? -1 : view->sizes[0];
     object->levels = UINT8_MAX;
     object->flat = object->compared = true;
@@ -268,9 +323,15 @@ film_tensor_token(film_context *context, PyObject *tensor, const film_holder *ho
     }
     kind = kind_word(&view);
     word = whole_word(&view, kind);
-    object = film_objects_see(context, tensor, holder, &seen);
-    if (FILM_UNLIKELY(object == NULL)) {
-        return NULL;
+    object = film_objects_find_sure(tensor);
+    if (FILM_LIKELY(object != NULL)) {
+        film_capture_vacate(holder);
+    }
+    else {
+        object = film_objects_see(context, tensor, holder, &seen);
+        if (FILM_UNLIKELY(object == NULL)) {
+            return NULL;
+        }
     }
     if (!object->compared || object->fingerprint != word || object->stale ||
         FILM_UNLIKELY(!film_record_is_kept(object->record))) {
@@ -281,6 +342,15 @@ film_tensor_token(film_context *context, PyObject *tensor, const film_holder *ho
         }
     }
     return film_token_put_value(to, FILM_TOKEN_VALUE, object->record - 1);
+}
+
+bool
+film_tensor_was_changed(PyObject *tensor)
+{
+    const film_object *object = film_objects_find_sure(tensor);
+
+    return object != NULL && object->compared &&
+           object->version != (uint32_t)film_shim_version(tensor);
 }
 
 bool

@@ -31,7 +31,26 @@ film_tensor_token(film_context *context, PyObject *tensor, const film_holder *ho
 bool
 film_tensor_write(film_object *object, PyObject *tensor);
 
-/* True when it is not on the CPU, as its last record tells. */
+/* torch.Tensor and Parameter, while operations are recorded; else NULL. */
+extern const PyTypeObject *film_the_tensor_types[2];
+
+static inline bool
+film_is_tensor(PyObject *object)
+{
+    const PyTypeObject *type = Py_TYPE(object);
+
+    return type == film_the_tensor_types[0] || type == film_the_tensor_types[1];
+}
+
+/* Finds the types. */
+void
+film_tensors_begin(void);
+
+/* True when the tensor was changed in place since its last record. */
+bool
+film_tensor_was_changed(PyObject *tensor);
+
+/* True when it is not on the CPU. */
 bool
 film_tensor_is_on_device(PyObject *tensor);
 
