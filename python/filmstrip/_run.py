@@ -87,6 +87,7 @@ Example:
   filmstrip report slow.film
 """
 
+
 class UsageError(Exception):
     """Wrong use or bad input, in one sentence."""
 

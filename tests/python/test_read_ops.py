@@ -9,9 +9,9 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from conftest import call_names, dump_events, run_program
 
 import filmstrip
+from conftest import call_names, dump_events, run_program
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("torch") is None, reason="torch is not installed"

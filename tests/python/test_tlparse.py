@@ -244,9 +244,7 @@ def test_user_arguments_where_torch_is_recorded(
 
 
 @needs_torch
-def test_sources_of_files_that_moved(
-    runner: Runner, tmp_path: pathlib.Path
-) -> None:
+def test_sources_of_files_that_moved(runner: Runner, tmp_path: pathlib.Path) -> None:
     runner.write("def still(x):\n    return x.relu()\n", "still.py")
     result = runner.record(
         """
