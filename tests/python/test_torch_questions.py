@@ -8,6 +8,7 @@ import json
 import pathlib
 
 import pytest
+
 from conftest import Result, run_program
 
 pytestmark = pytest.mark.skipif(
@@ -214,7 +215,12 @@ def test_wrong_use_of_nan(films):
 
 def test_two_runs_are_the_same(films):
     rc, told = diff(films("plain"), films("plain", "again"))
-    assert (rc, told["equal"], told["what"], told["differences"]) == (0, True, "ops", [])
+    assert (rc, told["equal"], told["what"], told["differences"]) == (
+        0,
+        True,
+        "ops",
+        [],
+    )
     assert told["same"] > 50
     done = run_program("diff", films("plain"), films("plain", "again"))
     assert (done.rc, done.stdout) == (0, f"the same: {told['same']} ops\n")
