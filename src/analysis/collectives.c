@@ -17,7 +17,7 @@ typedef struct reading {
     film_collectives *to;
     const film_collective_function **functions; /* owned; by code id */
     bool *wanted;                               /* owned; likewise */
-    char *ranks; /* owned; of the group that is being made; NULL: not known */
+    char *ranks;         /* owned; of the group that is being made; NULL: not known */
     bool several_groups; /* the program has made some */
 } reading;
 
