@@ -21,6 +21,7 @@
 #include "recorder/thread_context.h"
 #include "recorder/torch/hook.h"
 #include "recorder/torch/modules.h"
+#include "recorder/torch/observer.h"
 #include "recorder/torch/operation_rows.h"
 #include "recorder/torch/tensors.h"
 
@@ -99,6 +100,7 @@ end_values(film_capture_counts *counts)
         film_tensors_reset();
         film_modules_reset();
         film_operation_rows_reset();
+        film_observer_reset();
     }
     film_the_session.has_tables = film_the_session.captures = false;
 }
