@@ -62,7 +62,8 @@ enum {
     FILM_OPERATION_BACKWARD = 8,  /* a node of the backward pass, or an op within one */
     FILM_OPERATION_SYNC = 16,     /* it waits for the device: item, tolist, cpu ... */
     FILM_OPERATION_LAUNCH = 32,   /* some tensor is on a device: its time is the launch's */
-    FILM_OPERATION_COMPILED = 64  /* a region that torch.compile has compiled */
+    FILM_OPERATION_COMPILED = 64, /* a region that torch.compile has compiled */
+    FILM_OPERATION_DEVICE = 128   /* it ran on a device, on a track: its times are true */
 };
 /* Of an op_end. */
 enum {
