@@ -301,19 +301,19 @@ put_op(uint8_t *body, const film_op_row *op)
 bool
 film_append_op(film_thread *thread, const film_op_row *op)
 {
-    uint8_t body[OP_BODY_BYTES];
+    uint8_t body[OP_BODY_BYTES] = {0}, *end = put_op(body, op);
 
-    return append_ext(thread, FILM_KIND_OP, body, put_op(body, op), 1);
+    return append_ext(thread, FILM_KIND_OP, body, end, 1);
 }
 
 bool
 film_track_op(film_thread *track, uint64_t raw, const film_op_row *op, uint32_t count,
               const uint8_t *tokens, size_t length)
 {
-    uint8_t body[OP_BODY_BYTES];
+    uint8_t body[OP_BODY_BYTES] = {0}, *end = put_op(body, op);
 
     return (count == 0 || film_append_values(track, count, tokens, length)) &&
-           append_row_at(track, FILM_KIND_OP, body, put_op(body, op), 1, raw);
+           append_row_at(track, FILM_KIND_OP, body, end, 1, raw);
 }
 
 bool
