@@ -60,6 +60,10 @@ FILM_NODISCARD film_status
 film_reader_event_tensors(film_reader *reader, const film_event *event,
                           film_tensor_visit visit, void *context, film_error *error);
 
+/* Whether the recording tells of any op. */
+bool
+film_reader_has_ops(film_reader *reader);
+
 /* The name of an op's keyword value; empty for a positional one. Borrows from the reader;
  * no NUL follows. */
 film_text

@@ -16,7 +16,8 @@ typedef struct film_open_op {
     uint64_t frame;    /* 0: it is in none */
     uint32_t function; /* string id */
     uint32_t depth;    /* of its frame */
-    bool mark;         /* the caller's */
+    uint32_t note;     /* the caller's */
+    bool mark;         /* the same, for film_open_ops_marked */
 } film_open_op;
 
 typedef struct film_thread_ops {

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/selection.h"
 
+#include <filmstrip/tensor.h>
+
 #include <fnmatch.h>
 #include <string.h>
 
@@ -135,15 +137,6 @@ film_selection_takes_op(film_selection *selection, size_t recording,
     return begun->mark;
 }
 
-static bool
-has_ops(film_reader *reader)
-{
-    uint64_t counts[FILM_KIND_COUNT];
-
-    return film_reader_kind_counts(reader, counts, NULL) == FILM_OK &&
-           counts[FILM_KIND_OP] > 0;
-}
-
 /* Names of ops have no table of their own. */
 static bool
 is_string(const film_reader *reader, const char *pattern)
@@ -171,7 +164,7 @@ film_selection_knows(film_reader *reader, const char *pattern)
             return true;
         }
     }
-    return has_ops(reader) && is_string(reader, pattern);
+    return film_reader_has_ops(reader) && is_string(reader, pattern);
 }
 
 static bool

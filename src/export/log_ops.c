@@ -15,10 +15,15 @@
 #define ARGUMENTS 32u
 #define CHANGED 8u
 
+typedef struct told_state {
+    int64_t version;
+    uint32_t text;
+} told_state;
+
 /* What texts of one recording have told of its tensors. */
 typedef struct told {
     film_intern by_serial; /* serial's hash to an index of `states` */
-    uint64_t *states;      /* owned */
+    told_state *states;    /* owned */
     size_t count, capacity;
 } told;
 
@@ -37,25 +42,35 @@ struct film_log_ops {
 
 /* --- what was told of tensors --------------------------------------------------------- */
 
+/* What was told of it last; NULL: nothing. */
+static told_state *
+find_told(told *of, uint64_t serial)
+{
+    uint32_t index;
+
+    return film_intern_find(&of->by_serial, film_digest_mix(serial, 1) | 1, &index)
+               ? &of->states[index]
+               : NULL;
+}
+
 static bool
-tells_tensor(void *context, uint64_t serial, uint64_t state)
+tells_tensor(void *context, uint64_t serial, uint32_t text, int64_t version)
 {
     told *of = context;
-    uint64_t hash = film_digest_mix(serial, 1) | 1;
-    uint32_t index;
-    uint64_t *states;
+    told_state *known = find_told(of, serial), *states, now = {version, text};
     bool is_new;
 
-    if (film_intern_find(&of->by_serial, hash, &index)) {
-        is_new = of->states[index] != state;
-        of->states[index] = state;
+    if (known != NULL) {
+        is_new = known->text != text || known->version != version;
+        *known = now;
         return is_new;
     }
     states = film_grow(of->states, &of->capacity, of->count + 1, sizeof(*states));
     if (states != NULL) {
         of->states = states;
-        if (film_intern_add(&of->by_serial, hash, (uint32_t)of->count)) {
-            states[of->count++] = state;
+        if (film_intern_add(&of->by_serial, film_digest_mix(serial, 1) | 1,
+                            (uint32_t)of->count)) {
+            states[of->count++] = now;
         }
     }
     return true; /* where memory is out each is told again */
@@ -264,25 +279,58 @@ film_log_ops_begin(film_log_text *log, film_output *output, const film_merged *m
 
 /* t4 changed: version 3 */
 static void
-write_changed(film_output *output, film_reader *reader, const film_event *event)
+put_changed(film_output *output, const film_tensor *tensor)
+{
+    FILM_OUTPUT_LITERAL(output, "  t");
+    film_output_u64(output, tensor->serial);
+    FILM_OUTPUT_LITERAL(output, " changed");
+    if (tensor->version >= 0) {
+        FILM_OUTPUT_LITERAL(output, ": version ");
+        film_output_u64(output, (uint64_t)tensor->version);
+    }
+}
+
+/* The tensor that the event's value at `index` is; false: it is none. */
+static bool
+tensor_at(film_reader *reader, const film_event *event, uint32_t index,
+          film_tensor *out)
 {
     film_input input = film_input_of(event->tokens, event->tokens_length);
+    film_token token;
+
+    if (index >= event->token_count) {
+        return false;
+    }
+    film_tokens_skip(&input, index);
+    film_token_read(&input, &token);
+    return !input.failed &&
+           (token.kind == FILM_TOKEN_VALUE || token.kind == FILM_TOKEN_OBJECT) &&
+           film_reader_tensor(reader, token.value, out, NULL) == FILM_OK;
+}
+
+/* Whether it gave an argument that it has changed: x.add_(1). To be asked before the
+ * result is told. */
+static bool
+changed_result(film_log_ops *ops, const film_merged *merged, film_tensor *out)
+{
+    const told_state *known;
+
+    if ((merged->event->form & FILM_OPERATION_RAISED) != 0 ||
+        !tensor_at(ops->set->items[merged->recording].reader, merged->event, 0, out)) {
+        return false;
+    }
+    known = find_told(&ops->tensors[merged->recording], out->serial);
+    return known != NULL && known->version >= 0 && out->version > known->version;
+}
+
+static void
+write_changed(film_output *output, film_reader *reader, const film_event *event)
+{
     film_tensor tensor;
 
-    film_tokens_skip(&input, 1);
     for (uint32_t i = 1; i < event->token_count && i <= CHANGED; i++) {
-        film_token token = film_token_decode(&input);
-
-        if (input.failed || token.kind != FILM_TOKEN_VALUE ||
-            film_reader_tensor(reader, token.value, &tensor, NULL) != FILM_OK) {
-            continue;
-        }
-        FILM_OUTPUT_LITERAL(output, "  t");
-        film_output_u64(output, tensor.serial);
-        FILM_OUTPUT_LITERAL(output, " changed");
-        if (tensor.version >= 0) {
-            FILM_OUTPUT_LITERAL(output, ": version ");
-            film_output_u64(output, (uint64_t)tensor.version);
+        if (tensor_at(reader, event, i, &tensor)) {
+            put_changed(output, &tensor);
         }
     }
     film_output_text(output, event->token_count > CHANGED + 1 ? "  ..." : "");
@@ -340,13 +388,15 @@ film_log_ops_end(film_log_text *log, film_output *output, const film_merged *mer
     film_reader *reader = log->set->items[merged->recording].reader;
     bool is_next = ops->waits && ops->recording == merged->recording &&
                    ops->thread == event->thread && ops->number == event->op;
+    film_tensor result = {0};
     film_open_op op;
-    bool is_known;
+    bool is_known, gave_changed;
 
     if (!is_next) {
         film_log_ops_flush(log, output);
     }
     is_known = film_open_ops_end(&ops->open, merged->recording, event, &op);
+    gave_changed = changed_result(ops, merged, &result);
     if (is_next) {
         ops->waits = false;
         move(&ops->line, &ops->line_bytes, output);
@@ -355,6 +405,9 @@ film_log_ops_end(film_log_text *log, film_output *output, const film_merged *mer
     }
     else {
         write_end(log, output, merged, is_known ? &op : NULL);
+    }
+    if (gave_changed) {
+        put_changed(output, &result);
     }
     if ((event->form & FILM_OPERATION_RAISED) == 0) {
         write_changed(output, reader, event);

@@ -156,7 +156,8 @@ write_op(document *to, const film_event *event)
                 {FILM_OPERATION_BACKWARD, " backward=\"true\""},
                 {FILM_OPERATION_SYNC, " sync=\"true\""},
                 {FILM_OPERATION_LAUNCH, " launch=\"true\""},
-                {FILM_OPERATION_COMPILED, " compiled=\"true\""}};
+                {FILM_OPERATION_COMPILED, " compiled=\"true\""},
+                {FILM_OPERATION_MODE, " mode=\"true\""}};
 
     film_moment_texts_begin(&to->texts, event);
     if (event->token_count > 0) {

@@ -61,7 +61,8 @@ write_flags(film_output *output, uint8_t flags)
                 {FILM_OPERATION_BACKWARD, ",\"backward\":true"},
                 {FILM_OPERATION_SYNC, ",\"sync\":true"},
                 {FILM_OPERATION_LAUNCH, ",\"launch\":true"},
-                {FILM_OPERATION_COMPILED, ",\"compiled\":true"}};
+                {FILM_OPERATION_COMPILED, ",\"compiled\":true"},
+                {FILM_OPERATION_MODE, ",\"mode\":true"}};
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         if ((flags & keys[i].flag) != 0) {

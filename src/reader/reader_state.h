@@ -75,10 +75,10 @@ film_text_is(film_text text, const char *other, size_t length)
 typedef void
 film_record_renewer(void *context, uint64_t id, film_value_record *record, bool held);
 
-/* See film_reader_tell_tensors_by (render.h). `state` is another one once the tensor was
- * changed in place. */
+/* See film_reader_tell_tensors_by (render.h). `text`: string id of what it is; version: as
+ * in film_tensor. */
 typedef bool
-film_tensor_teller(void *context, uint64_t serial, uint64_t state);
+film_tensor_teller(void *context, uint64_t serial, uint32_t text, int64_t version);
 
 struct film_reader {
     film_record_renewer *renew;       /* what texts are made with; NULL: as recorded */

@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <filmstrip/tensor.h>
 
-#include "base/hash.h"
 #include "reader/literal.h"
 #include "reader/render_parts.h"
 #include "reader/tensors.h"
@@ -208,26 +207,30 @@ note_summary(film_tensor *out, film_text name, const film_token *token)
 {
     film_tensor_summary *summary = &out->summary;
     const struct {
-        const char *name;
+        film_text name;
         double *number;
+    } numbers[] = {{TEXT("min"), &summary->min},
+                   {TEXT("max"), &summary->max},
+                   {TEXT("mean"), &summary->mean},
+                   {TEXT("std"), &summary->std}};
+    const struct {
+        film_text name;
         uint64_t *count;
-    } fields[] = {
-        {"min", &summary->min, NULL},     {"max", &summary->max, NULL},
-        {"mean", &summary->mean, NULL},   {"std", &summary->std, NULL},
-        {"zeros", NULL, &summary->zeros}, {"nonfinite", NULL, &summary->nonfinite},
-        {"hash", NULL, &summary->hash}};
+    } counts[] = {{TEXT("zeros"), &summary->zeros},
+                  {TEXT("nonfinite"), &summary->nonfinite},
+                  {TEXT("hash"), &summary->hash}};
 
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-        if (!film_text_is(name, fields[i].name, strlen(fields[i].name))) {
-            continue;
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        if (film_text_is(name, numbers[i].name.data, numbers[i].name.length)) {
+            *numbers[i].number = double_of(token);
+            return true;
         }
-        if (fields[i].number != NULL) {
-            *fields[i].number = double_of(token);
+    }
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        if (film_text_is(name, counts[i].name.data, counts[i].name.length)) {
+            *counts[i].count = bits_of(token);
+            return true;
         }
-        else {
-            *fields[i].count = bits_of(token);
-        }
-        return true;
     }
     return false;
 }
@@ -334,16 +337,15 @@ film_reader_tell_tensors_by(film_reader *reader, film_tensor_teller *tells,
     reader->tells_context = context;
 }
 
-/* Another number when anything that its text tells, or its version, is another. */
-static uint64_t
-state_of(const film_value_record *record)
+static int64_t
+version_of(const film_value_record *record)
 {
     film_input tokens = record->note.tokens;
     film_token version;
 
     film_tokens_skip(&tokens, 2);
     film_token_read(&tokens, &version);
-    return film_digest_mix(record->note.text, bits_of(&version));
+    return version.kind == FILM_TOKEN_INT ? version.integer : -1;
 }
 
 void
@@ -355,7 +357,8 @@ film_render_tensor(film_renderer *renderer, const film_value_record *record)
     film_buffer_put_byte(out, 't');
     film_literal_int(out, (int64_t)record->serial);
     if (reader->tells_tensor == NULL ||
-        reader->tells_tensor(reader->tells_context, record->serial, state_of(record))) {
+        reader->tells_tensor(reader->tells_context, record->serial, record->note.text,
+                             version_of(record))) {
         PUT(out, ": ");
         put_text(out, film_tables_string(&reader->tables, record->note.text));
     }
@@ -473,6 +476,15 @@ film_reader_event_tensors(film_reader *reader, const film_event *event,
     }
     film_buffer_reset(&search.items);
     return status;
+}
+
+bool
+film_reader_has_ops(film_reader *reader)
+{
+    uint64_t counts[FILM_KIND_COUNT];
+
+    return film_reader_kind_counts(reader, counts, NULL) == FILM_OK &&
+           counts[FILM_KIND_OP] > 0;
 }
 
 film_text

@@ -20,6 +20,8 @@ typedef struct film_code {
     const _Py_CODEUNIT *first; /* start of its bytecode, valid while the code lives */
     uint32_t id;               /* the file's number for it */
     bool target;
+    bool calls_only;              /* a target of which only calls are told (torch/
+                                     api_calls.h) */
     bool is_caller;               /* no target, described because it calls one */
     bool suspends;                /* generator, coroutine or async generator */
     bool initialises;             /* named __init__ */

@@ -23,6 +23,7 @@
 #include "recorder/observe.h"
 #include "recorder/observe_quick.h"
 #include "recorder/stack.h"
+#include "recorder/torch/api_calls.h"
 #include "recorder/torch/hook.h"
 
 static inline PyObject *
@@ -89,9 +90,10 @@ CALLBACK(on_start)
     if (FILM_UNLIKELY(context == NULL)) {
         return Py_NewRef(answer);
     }
-    if (FILM_UNLIKELY(!(code->plan != NULL
-                            ? film_observe_call(context, frame, args[0], code)
-                            : film_stack_call(context, frame, args[0], code))) &&
+    if (FILM_UNLIKELY(
+            !(code->plan != NULL ? film_observe_call(context, frame, args[0], code)
+              : code->calls_only ? film_api_call(context, frame, args[0], code)
+                                 : film_stack_call(context, frame, args[0], code))) &&
         film_stack_may_retry(context)) {
         return on_start(self, args, count, names);
     }
@@ -162,7 +164,9 @@ CALLBACK(on_return)
     if (FILM_UNLIKELY(context == NULL)) {
         return Py_NewRef(answer);
     }
-    if (FILM_UNLIKELY(!film_observe_leaving(context, frame, args[2])) &&
+    if (FILM_UNLIKELY(!(context->top->calls_only
+                            ? film_api_return(context, frame, args[2])
+                            : film_observe_leaving(context, frame, args[2]))) &&
         film_stack_may_retry(context)) {
         return on_return(self, args, count, names);
     }
@@ -199,7 +203,8 @@ look_at_line(PyObject *const *args)
         return Py_NewRef(answer);
     }
     unit = film_frame_unit(frame, context->top->first);
-    if (FILM_UNLIKELY(film_observe_is_told(context, unit))) {
+    if (FILM_UNLIKELY(context->top->calls_only ||
+                      film_observe_is_told(context, unit))) {
         return disable();
     }
     if (FILM_UNLIKELY(!film_observe_line(context, frame, unit)) &&

@@ -21,6 +21,7 @@
 #include "recorder/observe.h"
 #include "recorder/observe_quick.h"
 #include "recorder/stack.h"
+#include "recorder/torch/api_calls.h"
 #include "recorder/torch/hook.h"
 #include "recorder/trace_control.h"
 
@@ -130,9 +131,10 @@ on_call(film_frame *frame)
         written = film_stack_throw(context, frame, code_object, code, &raised);
     }
     else if (FILM_LIKELY((_Py_OPARG(*frame->prev_instr) & 3) == 0)) {
-        written = code->plan != NULL
-                      ? film_observe_call(context, frame, code_object, code)
-                      : film_stack_call(context, frame, code_object, code);
+        written =
+            code->plan != NULL ? film_observe_call(context, frame, code_object, code)
+            : code->calls_only ? film_api_call(context, frame, code_object, code)
+                               : film_stack_call(context, frame, code_object, code);
     }
     else {
         written = film_stack_resume(context, frame, code_object, code,
@@ -141,7 +143,7 @@ on_call(film_frame *frame)
     if (FILM_UNLIKELY(!written) && film_stack_may_retry(context)) {
         return on_call(frame);
     }
-    return true;
+    return !code->calls_only;
 }
 
 /* The context with `frame` on top, or NULL. */
@@ -200,7 +202,9 @@ on_return(film_frame *frame, PyObject *value)
         written = film_observe_yield(context, frame, value);
     }
     else {
-        written = film_observe_leaving(context, frame, value);
+        written = context->top->calls_only
+                      ? film_api_return(context, frame, value)
+                      : film_observe_leaving(context, frame, value);
     }
     if (FILM_UNLIKELY(!written) && film_stack_may_retry(context)) {
         on_return(frame, value);
@@ -293,6 +297,9 @@ on_line(film_frame *frame)
         if (context == NULL) {
             return;
         }
+    }
+    if (FILM_UNLIKELY(context->top->calls_only)) {
+        return;
     }
     unit = film_frame_unit(frame, context->top->first);
     if (!film_observe_line_quickly(context, frame, unit) &&

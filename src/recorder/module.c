@@ -14,6 +14,8 @@
 #include "recorder/plan_show.h"
 #include "recorder/session.h"
 #include "recorder/text.h"
+#include "recorder/torch/modes.h"
+#include "recorder/torch/open_frames.h"
 
 /* CPython's parser takes char ** before 3.13 and changes nothing. */
 #define KEYWORDS(names) ((char **)(uintptr_t)(names))
@@ -189,11 +191,11 @@ static PyObject *
 recorder_start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
 {
     static const char *const names[] = {
-        "path",        "replace",    "targets",     "excludes",     "all",
-        "c_calls",     "exceptions", "ring",        "tick_ns",      "level",
-        "children",    "meta",       "stdlib_dirs", "site_dirs",    "own_dir",
-        "home",        "line_times", "text_bytes",  "items",        "item_depth",
-        "outer_calls", "values",     "redact",      "redact_words", "held_too",
+        "path",        "replace",      "targets",     "excludes",     "all",
+        "c_calls",     "exceptions",   "ring",        "tick_ns",      "level",
+        "children",    "meta",         "stdlib_dirs", "site_dirs",    "own_dir",
+        "home",        "line_times",   "text_bytes",  "items",        "item_depth",
+        "outer_calls", "values",       "redact",      "redact_words", "held_too",
         "torch",       "torch_values", NULL,
     };
     film_session_options options = {0};
@@ -447,6 +449,8 @@ static PyMethodDef recorder_methods[] = {
     {"wait_when_killed", recorder_wait_when_killed, METH_VARARGS,
      "Signals wait for the reader of a recording: its path, a pipe (-1: no more), "
      "whether faulthandler is enabled."},
+    {"position", film_open_frames_position, METH_VARARGS,
+     "Where this thread stands in the recording: torch/open_frames.h."},
     {"_plan", film_plan_show, METH_O, "The plan of a code object, for tests."},
     {"_opcodes", film_plan_show_opcodes, METH_O,
      "The opcodes that plans know, for tests."},
@@ -472,7 +476,7 @@ recorder_exec(PyObject *module)
                     "filmstrip does not record free-threaded builds of Python");
     return -1;
 #else
-    return film_hooks_prepare(module);
+    return film_modes_prepare(module) ? film_hooks_prepare(module) : -1;
 #endif
 }
 

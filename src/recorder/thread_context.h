@@ -48,8 +48,10 @@ typedef struct film_stack_entry {
     bool initialises; /* an __init__: it gives `self` to its caller */
     bool pending;     /* the newest of the context's pendings is this frame's */
     bool opcodes;     /* 3.11: we asked for the frame's opcode events */
-    uint32_t module;  /* string id of the nn.Module path it lies within (torch/place.c) */
-    bool outer;       /* no target: told because it calls one, and not looked into */
+    uint32_t
+        module; /* string id of the nn.Module path it lies within (torch/place.c) */
+    bool calls_only; /* only its calls are told: film_code.calls_only */
+    bool outer;      /* no target: told because it calls one, and not looked into */
     uint32_t code_id;
     uint32_t site; /* the caller's place + 1 */
     /* What each variable was last told to hold, as a check word (objects.c); slots that
@@ -101,6 +103,12 @@ film_context_ready(const film_frame *frame)
     }
     return film_context_refresh(context, frame) ? context : NULL;
 }
+
+/* The context, ready to append, in a thread that need not have the GIL, as long as the
+ * session's `lifecycle` is held; NULL: this event is not to be recorded. A thread that is
+ * met for the first time gets its stream. */
+film_context *
+film_context_of_any_thread(void);
 
 /* film_entry_frame where entries may not be callers of one another: looks for the frame
  * among those that run. */

@@ -91,12 +91,14 @@ static void
 put_thread_record(film_writer *writer, film_thread_stream *thread, uint32_t name,
                   uint64_t native_id)
 {
-    film_buffer_clear(&writer->scratch);
-    film_buffer_put_varint(&writer->scratch, thread->stream.id);
-    film_buffer_put_varint(&writer->scratch, name);
-    film_buffer_put_varint(&writer->scratch, native_id);
-    film_buffer_put_varint(&writer->scratch, thread->hot.last_raw);
-    film_record_append(writer, &writer->table, FILM_RECORD_THREAD, &writer->scratch);
+    film_buffer body = {0}; /* its own: the thread need not have the GIL */
+
+    film_buffer_put_varint(&body, thread->stream.id);
+    film_buffer_put_varint(&body, name);
+    film_buffer_put_varint(&body, native_id);
+    film_buffer_put_varint(&body, thread->hot.last_raw);
+    film_table_append(writer, FILM_RECORD_THREAD, &body);
+    film_buffer_reset(&body);
 }
 
 /* A row of kind EXT; body is at most FILM_ROW_MAX bytes. Without `timed` it has the
@@ -322,8 +324,8 @@ film_track_op_end(film_thread *track, uint64_t raw, uint64_t distance)
     uint8_t body[3 * FILM_VARINT_MAX + 1], *end;
 
     end = film_varint_encode(body, distance);
-    *end++ = 0;
-    *end++ = 0;
+    *end++ = FILM_OPERATION_DEVICE;
+    *end++ = 0; /* no type, no message */
     *end++ = 0;
     return append_row_at(track, FILM_KIND_OP_END, body, end, 1, raw);
 }

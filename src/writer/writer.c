@@ -66,6 +66,7 @@ static film_status
 init_locks(film_writer *writer)
 {
     if (pthread_mutex_init(&writer->lock, NULL) != 0 ||
+        pthread_mutex_init(&writer->table_lock, NULL) != 0 ||
         pthread_cond_init(&writer->work, NULL) != 0 ||
         pthread_cond_init(&writer->space, NULL) != 0) {
         return FILM_NO_MEMORY;

@@ -183,7 +183,7 @@ TEST(kernels_and_copies_are_read_back)
           events[7].kind == FILM_KIND_THREAD_END);
     CHECK(events[1].kind == FILM_KIND_OP && events[2].kind == FILM_KIND_OP_END);
     CHECK(strstr(events[1].function, "copy") != NULL);
-    CHECK_EQUAL(events[1].form, FILM_OPERATION_DEVICE);
+    CHECK(events[1].form == 0 && events[2].form == FILM_OPERATION_DEVICE);
     CHECK(strcmp(events[1].names, "thread,event") == 0 && events[1].value_count == 2);
     CHECK(events[1].values[0] == 1 && (uint64_t)events[1].values[1] == first);
     CHECK(near(events[2].time_ns - events[1].time_ns, 500000));

@@ -2,8 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "op_stories.h"
 
+#include <fcntl.h>
+
+#include "analysis/merge.h"
 #include "base/alloc.h"
 #include "export/event_json.h"
+#include "export/exporter.h"
+#include "export/log.h"
+#include "export/scrub.h"
 
 static bool
 is_text(film_text text, const char *expected)
@@ -285,6 +291,353 @@ TEST(dump_tells_ops)
     unlink(path);
 }
 
+/* --- the log, and other outputs --------------------------------------------------------- */
+
+typedef struct logged {
+    bool ops, xml;
+    char *const *functions;
+    size_t function_count;
+    uint64_t first;
+} logged;
+
+/* What the log says, without the columns of times and line numbers. False: memory. */
+static bool
+log_film(const logged *wanted, film_buffer *bytes)
+{
+    char *paths[] = {path};
+    film_recordings set;
+    film_selection selection;
+    film_merge_range range = film_merge_everything();
+    film_merge *merge = NULL;
+    film_merged merged;
+    film_log_text *log = NULL;
+    film_output output = {0};
+    film_status status;
+
+    range.first_event = wanted->first;
+    film_buffer_clear(bytes);
+    if (film_recordings_open(&set, paths, 1, NULL) != FILM_OK) {
+        return false;
+    }
+    status = film_selection_init(&selection, &set, NULL);
+    selection.patterns = wanted->functions;
+    selection.pattern_count = wanted->function_count;
+    selection.without_ops = !wanted->ops;
+    selection.without_lines = true;
+    if (status == FILM_OK) {
+        status = film_log_text_new(&set, false, &log, NULL);
+    }
+    if (status == FILM_OK && wanted->ops) {
+        status = film_log_text_show_ops(log, NULL);
+    }
+    if (status == FILM_OK) {
+        status = film_output_init(&output, -1, NULL);
+        output.memory = bytes;
+    }
+    if (status == FILM_OK && wanted->xml) {
+        status = film_log_xml_write(&set, &range, &selection, &output, NULL);
+    }
+    else if (status == FILM_OK) {
+        status = film_merge_open(&set, &range, &merge, NULL);
+        while (status == FILM_OK &&
+               (status = film_merge_next(merge, &merged, NULL)) == FILM_OK) {
+            if (film_merge_range_takes(&range, &merged) &&
+                film_selection_takes(&selection, 0, merged.event)) {
+                film_log_text_write(log, &output, &merged);
+            }
+        }
+        status = status == FILM_END ? FILM_OK : status;
+        if (status == FILM_OK) {
+            film_log_text_flush(log, &output);
+        }
+    }
+    if (status == FILM_OK) {
+        film_output_drain(&output);
+        film_buffer_put_byte(bytes, 0);
+    }
+    film_merge_close(merge);
+    film_output_reset(&output);
+    film_log_text_free(log);
+    film_selection_reset(&selection);
+    film_recordings_close(&set);
+    return status == FILM_OK && !bytes->failed;
+}
+
+/* Whether the texts are equal; a ~ stands for a duration. */
+static bool
+is_like(const char *text, size_t length, const char *expected, size_t expected_length)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < expected_length; i++) {
+        if (expected[i] == '~') {
+            while (at < length && strchr("0123456789.nums", text[at]) != NULL) {
+                at++;
+            }
+        }
+        else if (at >= length || text[at++] != expected[i]) {
+            return false;
+        }
+    }
+    return at == length;
+}
+
+static void
+check_log(const logged *wanted, const char *expected)
+{
+    film_buffer bytes = {0};
+    const char *at;
+
+    CHECK(log_film(wanted, &bytes));
+    at = (const char *)bytes.data;
+    for (const char *line = expected; *line != '\0';) {
+        size_t length = strcspn(line, "\n"), have;
+        CHECK(strlen(at) > 21);
+        at += 21; /* time and line number */
+        have = strcspn(at, "\n");
+        if (!is_like(at, have, line, length)) {
+            fprintf(stderr, "not %.*s but %s\n", (int)length, line, at);
+            exit(1);
+        }
+        at += have + 1;
+        line += length + 1;
+    }
+    CHECK(*at == '\0');
+    film_buffer_reset(&bytes);
+}
+
+TEST(the_log_shows_ops_below_their_lines)
+{
+    static char by_op[] = "torch.mm", by_frame[] = "m.*";
+    static char *const ops[] = {by_op}, *const frames[] = {by_frame};
+    logged wanted = {.ops = true};
+
+    record_op_stories(2, true);
+    check_log(&wanted,
+              "thread_start MainThread\n"
+              "run m.f(a=1, b=2)  m.py:10\n"
+              "  op torch.add(t3: f32[64, 128] cpu grad, [t4: bf16[8, 64] cuda:0 "
+              "strides[1, 64]], alpha=2, out=None)  (launch)  [layers.3.attn]  by "
+              "torch.nn.functional.linear\n"
+              "    op aten::add  ~\n"
+              "  end torch.add -> t17: i64[] cuda:1  ~  t4 changed: version 3\n"
+              "  op torch.mm(t3)  raised RuntimeError  ~\n"
+              "end m.f  ~  -> t17\n"
+              "run m.f(a=1, b=2)  m.py:10\n"
+              "  op torch.add(t3, [t4], alpha=2, out=None)  (launch)  [layers.3.attn]  "
+              "by torch.nn.functional.linear\n"
+              "    op aten::add  ~\n"
+              "  end torch.add -> t17  ~  t4 changed: version 3\n"
+              "  op torch.mm(t3)  raised RuntimeError  ~\n"
+              "end m.f  ~  -> t17\n");
+    wanted.functions = ops;
+    wanted.function_count = 1;
+    check_log(&wanted,
+              "  op torch.mm(t3: f32[64, 128] cpu grad)  raised RuntimeError  ~\n"
+              "  op torch.mm(t3)  raised RuntimeError  ~\n");
+    wanted.functions = frames;
+    wanted.first = 14; /* within the second torch.add */
+    check_log(&wanted,
+              "  end op of event 13\n"
+              "  end op of event 12 -> t17: i64[] cuda:1  t4 changed: version 3\n"
+              "  op torch.mm(t3: f32[64, 128] cpu grad)  raised RuntimeError  ~\n"
+              "end m.f  ~  -> t17\n");
+    wanted = (logged){.ops = false};
+    check_log(&wanted, "thread_start MainThread\n"
+                       "run m.f(a=1, b=2)  m.py:10\n"
+                       "end m.f  ~  -> t17: i64[] cuda:1\n"
+                       "run m.f(a=1, b=2)  m.py:10\n"
+                       "end m.f  ~  -> t17: i64[] cuda:1\n");
+    unlink(path);
+}
+
+/* x.add_(1) -> x, with a call of Python within; then a thread's op that does not end. */
+static void
+write_in_place(void)
+{
+    film_writer *writer = begin(0);
+    uint32_t code = add_code(writer);
+    film_thread *thread = film_writer_thread_begin(writer, "MainThread", 1);
+    uint64_t before = put_tensor(writer, &told_input),
+             after = put_tensor(writer, &told_changed);
+    film_op_row op = {
+        .function = string(writer, "torch.Tensor.add_"), .positional = 1, .offset = 1};
+
+    CHECK(film_append_call(thread, code, 0));
+    put_values_of(thread, &before, 1);
+    CHECK(film_append_op(thread, &op));
+    CHECK(film_append_call(thread, code, 0));
+    CHECK(film_append_line(thread, 1, false));
+    set_int(thread, 2, 5);
+    CHECK(film_append_return(thread, 1));
+    put_values_of(thread, &after, 1);
+    CHECK(film_append_op_end(thread, 5, 0, 0, 0));
+    put_values_of(thread, &after, 1);
+    CHECK(film_append_op(thread, &op));
+    CHECK(film_append_call(thread, code, 0)); /* ends with its caller, unseen */
+    CHECK(film_append_drop(thread, 0));
+    CHECK(film_append_return(thread, 1));
+    CHECK(film_append_call(thread, code, 0));
+    CHECK(film_append_op(thread, &op));
+    CHECK(film_writer_close(writer, NULL, 0, NULL) == FILM_OK);
+}
+
+TEST(what_is_within_an_op_is_indented_deeper)
+{
+    logged wanted = {.ops = true};
+
+    write_in_place();
+    check_log(&wanted,
+              "thread_start MainThread\n"
+              "run m.f  m.py:10\n"
+              "  op torch.Tensor.add_(t4: bf16[8, 64] cuda:0 strides[1, 64])\n"
+              "    run m.f  m.py:10\n"
+              "      upd x -> 5\n"
+              "    end m.f  ~\n"
+              "  end torch.Tensor.add_ -> t4: bf16[8, 64] cuda:0 strides[1, 64]  ~  "
+              "t4 changed: version 3\n"
+              "  op torch.Tensor.add_(t4)\n"
+              "    run m.f  m.py:10\n"
+              "end m.f  ~\n"
+              "run m.f  m.py:10\n"
+              "  op torch.Tensor.add_()\n");
+    unlink(path);
+}
+
+TEST(the_xml_log_nests_ops)
+{
+    film_buffer bytes = {0};
+    logged wanted = {.ops = true, .xml = true};
+
+    record_op_stories(1, true);
+    CHECK(log_film(&wanted, &bytes));
+    check_has(&bytes, "<op function=\"torch.add\" args=\"t3: f32[64, 128] cpu grad, "
+                      "[t4: bf16[8, 64] cuda:0 strides[1, 64]], alpha=2, out=None\" "
+                      "module=\"layers.3.attn\" api=\"torch.nn.functional.linear\" "
+                      "grad=\"true\" launch=\"true\" line=\"11\" event=\"3\"");
+    check_has(&bytes, "<op_end value=\"t17: i64[] cuda:1\" type=\"Tensor\" "
+                      "changed=\"t4: bf16[8, 64] cuda:0 strides[1, 64]\" line=");
+    check_has(&bytes, "/>\n</op>\n<op function=\"torch.mm\"");
+    check_has(&bytes, "<op_end type=\"RuntimeError\" line=");
+    wanted.ops = false;
+    CHECK(log_film(&wanted, &bytes));
+    CHECK(strstr((const char *)bytes.data, "<op") == NULL);
+    check_has(&bytes, "<return value=");
+    film_buffer_reset(&bytes);
+    unlink(path);
+}
+
+/* What an exporter makes of the film. */
+static bool
+export_film(film_status (*exporter)(const film_recordings *, film_output *,
+                                    film_error *),
+            film_buffer *bytes)
+{
+    char *paths[] = {path};
+    film_recordings set;
+    film_output output = {0};
+    film_status status;
+
+    film_buffer_clear(bytes);
+    if (film_recordings_open(&set, paths, 1, NULL) != FILM_OK) {
+        return false;
+    }
+    status = film_output_init(&output, -1, NULL);
+    output.memory = bytes;
+    if (status == FILM_OK) {
+        status = exporter(&set, &output, NULL);
+    }
+    if (status == FILM_OK) {
+        film_output_drain(&output);
+        film_buffer_put_byte(bytes, 0);
+    }
+    film_output_reset(&output);
+    film_recordings_close(&set);
+    return status == FILM_OK && !bytes->failed;
+}
+
+static size_t
+count_of(const film_buffer *bytes, const char *part)
+{
+    size_t count = 0;
+
+    for (const char *at = (const char *)bytes->data; (at = strstr(at, part)) != NULL;
+         at++) {
+        count++;
+    }
+    return count;
+}
+
+TEST(exports_show_ops_below_the_function)
+{
+    film_buffer bytes = {0};
+
+    record_op_stories(3, true);
+    CHECK(export_film(film_export_collapsed, &bytes));
+    check_has(&bytes, "m.f;torch.add ");
+    CHECK(export_film(film_export_chrome, &bytes));
+    CHECK_EQUAL(count_of(&bytes, "\"ph\":\"B\""), 12);
+    CHECK_EQUAL(count_of(&bytes, "\"ph\":\"E\""), 12);
+    CHECK_EQUAL(count_of(&bytes, "\"exception\":\"RuntimeError\""), 3);
+    CHECK(export_film(film_export_speedscope, &bytes));
+    CHECK_EQUAL(count_of(&bytes, "\"type\":\"O\""), 12);
+    CHECK_EQUAL(count_of(&bytes, "\"type\":\"C\""), 12);
+    check_has(&bytes, "{\"name\":\"aten::add\"}");
+    write_in_place(); /* an op that has no end, and a frame in it that has none */
+    CHECK(export_film(film_export_speedscope, &bytes));
+    CHECK_EQUAL(count_of(&bytes, "\"type\":\"O\""), 7);
+    CHECK_EQUAL(count_of(&bytes, "\"type\":\"C\""), 7);
+    film_buffer_reset(&bytes);
+    unlink(path);
+}
+
+TEST(scrub_takes_secrets_out_of_ops)
+{
+    static char name[] = "api_key", clean[80];
+    char *names[] = {name};
+    film_scrub_options options = {names, 1, NULL, 0};
+    film_scrub_counts counts = {0};
+    film_writer *writer = begin(0);
+    film_thread *thread = film_writer_thread_begin(writer, "MainThread", 1);
+    film_op_row op = {.function = string(writer, "torch.load"),
+                      .names = string(writer, "mode,api_key"),
+                      .positional = 0,
+                      .offset = FILM_NO_OFFSET};
+    uint64_t weight = put_tensor(writer, &told_weight);
+    uint8_t tokens[FILM_APPEND_TOKENS], *to;
+    film_reader *reader;
+    film_buffer bytes = {0};
+    film_error error = {0};
+    int fd;
+
+    to = film_token_put_text(tokens, "r", 1);
+    to = film_token_put_text(to, "hunter2", 7);
+    CHECK(film_append_values(thread, 2, tokens, (size_t)(to - tokens)));
+    CHECK(film_append_op(thread, &op));
+    for (int i = 0; i < 40; i++) { /* more rows of values than an event usually has */
+        put_values_of(thread, &weight, 1);
+    }
+    CHECK(film_append_op_end(thread, 1, 0, 0, 0));
+    CHECK(film_writer_close(writer, NULL, 0, NULL) == FILM_OK);
+    snprintf(clean, sizeof(clean), "%s.clean", path);
+    fd = open(clean, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    CHECK(fd >= 0);
+    reader = open_reader(path);
+    CHECK(film_scrub(reader, &options, fd, &counts, &error) == FILM_OK);
+    film_reader_close(reader);
+    close(fd);
+    CHECK(rename(clean, path) == 0);
+    dump(&bytes, 0);
+    check_has(&bytes, "\"function\":\"torch.load\",\"args\":[],\"kwargs\":{\"mode\":{"
+                      "\"text\":\"'r'\",\"type\":\"str\"},\"api_key\":{\"text\":"
+                      "\"[redacted]\"");
+    CHECK_EQUAL(count_of(&bytes, "t3: f32[64, 128] cpu grad"), 40);
+    CHECK(strstr((const char *)bytes.data, "hunter2") == NULL);
+    CHECK_EQUAL(counts.unknown, 0);
+    film_buffer_reset(&bytes);
+    unlink(path);
+}
+
 /* --- hostile input ---------------------------------------------------------------------- */
 
 TEST(what_is_not_quite_a_tensor_is_none)
@@ -370,6 +723,19 @@ TEST(lists_of_lists_are_looked_at_to_a_bound)
     unlink(path);
 }
 
+/* All that reads ops, whatever comes of it. */
+static void
+read_all(film_buffer *bytes)
+{
+    static const logged text = {.ops = true}, xml = {.ops = true, .xml = true};
+
+    dump(bytes, 0);
+    (void)log_film(&text, bytes);
+    (void)log_film(&xml, bytes);
+    (void)export_film(film_export_speedscope, bytes);
+    film_buffer_reset(bytes);
+}
+
 TEST(failing_memory_is_survived)
 {
     film_buffer bytes = {0};
@@ -377,14 +743,13 @@ TEST(failing_memory_is_survived)
 
     record_op_stories(60, true);
     film_alloc_fail_at(UINT64_MAX);
-    dump(&bytes, 0);
+    read_all(&bytes);
     asked = film_alloc_fail_never();
     CHECK(asked > 20);
     for (uint64_t n = 1; n <= asked; n++) {
         film_alloc_fail_at(n);
-        dump(&bytes, 0);
+        read_all(&bytes);
         film_alloc_fail_never();
-        film_buffer_reset(&bytes);
     }
     unlink(path);
 }
@@ -415,7 +780,7 @@ TEST(damaged_windows_are_survived)
         CHECK(fseek(file, at, SEEK_SET) == 0);
         fputc((int)(state >> 24), file);
         fflush(file);
-        dump(&bytes, 0);
+        read_all(&bytes);
         if (i % 4 != 0) { /* some damage stays */
             CHECK(fseek(file, at, SEEK_SET) == 0);
             fputc(byte, file);
@@ -434,6 +799,11 @@ main(int argc, char **argv)
         TEST_ENTRY(ops_come_back_from_chunks),
         TEST_ENTRY(ops_come_back_from_windows),
         TEST_ENTRY(dump_tells_ops),
+        TEST_ENTRY(the_log_shows_ops_below_their_lines),
+        TEST_ENTRY(what_is_within_an_op_is_indented_deeper),
+        TEST_ENTRY(the_xml_log_nests_ops),
+        TEST_ENTRY(exports_show_ops_below_the_function),
+        TEST_ENTRY(scrub_takes_secrets_out_of_ops),
         TEST_ENTRY(what_is_not_quite_a_tensor_is_none),
         TEST_ENTRY(lists_of_lists_are_looked_at_to_a_bound),
         TEST_ENTRY(failing_memory_is_survived),

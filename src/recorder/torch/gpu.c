@@ -254,7 +254,7 @@ write_record(const film_gpu_record *record, const raw_clock *now)
     unsigned tells = 0;
     uint32_t count = 0;
     gpu_track *track = track_of(record, now);
-    film_op_row op = {.offset = FILM_NO_OFFSET, .flags = FILM_OPERATION_DEVICE};
+    film_op_row op = {.offset = FILM_NO_OFFSET};
 
     if (track == NULL) {
         gpu.untold++;

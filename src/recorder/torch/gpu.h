@@ -2,8 +2,8 @@
  *
  * Each stream of a device is a track (writer.h), a thread by the name of
  * "cuda:0 stream 7"; what ran on it is an op whose function is the kernel's name ("Memcpy
- * HtoD", "Memset"), with the flag FILM_OPERATION_DEVICE, from when it began to when it
- * ended by the GPU's own clock. Its values tell what led to it, by name: `thread` and
+ * HtoD", "Memset"), from when it began to when it ended by the GPU's own clock; its op_end
+ * has the flag FILM_OPERATION_DEVICE. Its values tell what led to it, by name: `thread` and
  * `event`, the op that started it; `bytes` of copies and sets; `graph` and `node` of what a
  * CUDA graph launched. What runs at the same time on one stream (nodes of a graph) is on
  * tracks of its own, "cuda:0 stream 7 (2)".

@@ -4,20 +4,18 @@
 
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/intern.h"
-#include "recorder/capture.h"
 #include "recorder/capture_keep.h"
-#include "recorder/capture_quick.h"
 #include "recorder/exceptions.h"
 #include "recorder/stack.h"
 #include "recorder/text.h"
+#include "recorder/torch/modes.h"
 #include "recorder/torch/place.h"
 #include "recorder/torch/tensors.h"
+#include "recorder/torch/value_rows.h"
 
 #define NAMES_BYTES 1000u
 #define MOST_VALUES 250 /* of one operation; more is not told */
-#define ROW_TOKENS 30u
 /* Of the containers among the arguments (torch._foreach_add_): looked at for changes. */
 #define MOST_ITEMS 4096
 
@@ -27,58 +25,6 @@ void
 film_operation_rows_reset(void)
 {
     film_intern_reset(&keyword_lists);
-}
-
-/* --- values ----------------------------------------------------------------------- */
-
-/* Tokens on their way into rows of values. */
-typedef struct token_rows {
-    film_context *context;
-    uint8_t *to; /* within the row that is being made; NULL: none is */
-    uint32_t count;
-    bool failed; /* a row could not be written */
-} token_rows;
-
-static void
-end_row(token_rows *rows)
-{
-    if (rows->count != 0) {
-        film_append_end_values(rows->context->thread, rows->count, rows->to);
-    }
-    rows->count = 0;
-    rows->to = NULL;
-}
-
-static void
-put_value(token_rows *rows, PyObject *value)
-{
-    film_holder holder = {.kind = FILM_HOLDER_NONE};
-    film_thread *thread = rows->context->thread;
-    uint8_t *end = NULL;
-
-    if (rows->failed) {
-        return;
-    }
-    if (rows->count == ROW_TOKENS ||
-        (rows->to != NULL &&
-         (size_t)(rows->to - thread->cursor) + FILM_TOKEN_MAX > FILM_APPEND_TOKENS)) {
-        end_row(rows);
-    }
-    if (rows->to == NULL) {
-        rows->to = film_append_begin_values(thread);
-        if (rows->to == NULL) {
-            rows->failed = true;
-            return;
-        }
-    }
-    if (film_is_tensor(value)) {
-        end = film_tensor_token(rows->context, value, &holder, rows->to);
-    }
-    if (end == NULL) {
-        end = film_capture(rows->context, value, &holder, NULL, rows->to);
-    }
-    rows->to = end;
-    rows->count++;
 }
 
 /* --- the call --------------------------------------------------------------------- */
@@ -175,6 +121,7 @@ flags_of(const film_operation_call *call)
 {
     uint8_t flags = film_shim_grad_mode() ? FILM_OPERATION_GRAD : 0;
 
+    flags |= call->operation->flags & FILM_OPERATION_MODE;
     if (film_shim_inference_mode()) {
         flags |= FILM_OPERATION_INFERENCE;
     }
@@ -190,7 +137,7 @@ tell_call(film_context *context, film_operation_call *call)
 {
     Py_ssize_t named = film_operation_named(call);
     Py_ssize_t count = call->count > MOST_VALUES ? MOST_VALUES : call->count;
-    token_rows rows = {.context = context};
+    film_value_rows rows = {.context = context};
     film_operation_place place;
     film_op_row row;
 
@@ -198,17 +145,17 @@ tell_call(film_context *context, film_operation_call *call)
         return false;
     }
     for (Py_ssize_t index = 0; index < count; index++) {
-        put_value(&rows, call->values[index]);
+        film_value_rows_put(&rows, call->values[index], NULL);
     }
-    end_row(&rows);
+    (void)film_value_rows_end(&rows);
     row = (film_op_row){
         .function = film_operation_id(call->operation),
         .names = names_id(call),
         .module = place.module,
         .api = place.api,
         .offset = place.offset,
-        .positional = (uint32_t)(call->count - named < count ? call->count - named
-                                                             : count),
+        .positional =
+            (uint32_t)(call->count - named < count ? call->count - named : count),
         .flags = flags_of(call),
     };
     if (rows.failed || !film_append_op(context->thread, &row)) {
@@ -224,7 +171,8 @@ film_operation_begin(film_operation_call *call)
 {
     film_context *context = film_context_ready(film_compat_current_frame());
 
-    if (FILM_UNLIKELY(context == NULL || !film_the_session.operations)) {
+    if (FILM_UNLIKELY(context == NULL || !film_the_session.operations ||
+                      film_mode_has_told(call->operation->callable))) {
         return false;
     }
     if (FILM_LIKELY(tell_call(context, call))) {
@@ -239,16 +187,16 @@ film_operation_begin(film_operation_call *call)
 /* --- its end ---------------------------------------------------------------------- */
 
 static void
-tell_change(token_rows *rows, PyObject *value, PyObject *result)
+tell_change(film_value_rows *rows, PyObject *value, PyObject *result)
 {
     if (value != result && film_is_tensor(value) && film_tensor_was_changed(value)) {
-        put_value(rows, value);
+        film_value_rows_put(rows, value, NULL);
     }
 }
 
 /* What of the arguments has changed; lists and tuples are looked into. */
 static void
-tell_changes(token_rows *rows, const film_operation_call *call, PyObject *result)
+tell_changes(film_value_rows *rows, const film_operation_call *call, PyObject *result)
 {
     for (Py_ssize_t index = 0; index < call->count; index++) {
         PyObject *value = call->values[index];
@@ -278,8 +226,8 @@ tell_exception(film_context *context, uint64_t distance)
     uint64_t message = 0;
 
     film_compat_save_error(&saved);
-    film_exception_describe(film_saved_exception(&saved), film_saved_value(&saved), &type,
-                            &message);
+    film_exception_describe(film_saved_exception(&saved), film_saved_value(&saved),
+                            &type, &message);
     (void)film_append_op_end(context->thread, distance, FILM_OPERATION_RAISED, type,
                              message);
     film_compat_restore_error(&saved);
@@ -289,7 +237,7 @@ FILM_HOT void
 film_operation_end(const film_operation_call *call, PyObject *result)
 {
     film_context *context = &film_this_thread;
-    token_rows rows = {.context = context};
+    film_value_rows rows = {.context = context};
     uint64_t distance;
 
     if (FILM_UNLIKELY(context->token != call->token ||
@@ -300,9 +248,9 @@ film_operation_end(const film_operation_call *call, PyObject *result)
         tell_exception(context, context->thread->events - call->number);
         return;
     }
-    put_value(&rows, result);
+    film_value_rows_put(&rows, result, NULL);
     tell_changes(&rows, call, result);
-    end_row(&rows);
+    (void)film_value_rows_end(&rows);
     distance = context->thread->events - call->number;
     if (FILM_UNLIKELY(rows.failed ||
                       !film_append_op_end(context->thread, distance, 0, 0, 0))) {

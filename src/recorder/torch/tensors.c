@@ -221,8 +221,8 @@ static uint8_t *
 put_kind(const film_tensor_view *view, uint64_t kind, uint8_t *to)
 {
     *to++ = FILM_OBJECT_ARRAY;
-    to = film_varint_encode(
-        to, view->dimensions == 0 ? 0 : (uint64_t)view->sizes[0] + 1);
+    to = film_varint_encode(to,
+                            view->dimensions == 0 ? 0 : (uint64_t)view->sizes[0] + 1);
     to = film_varint_encode(to, (uint64_t)view->dimensions);
     for (int64_t index = 0; index < view->dimensions; index++) {
         to = film_varint_encode(to, (uint64_t)view->sizes[index]);
@@ -282,8 +282,8 @@ write_record(film_object *object, PyObject *tensor, const film_tensor_view *view
     uint32_t flags = FILM_VALUE_OBJECT | FILM_VALUE_NOTED |
                      (type->tp_dictoffset == 0 ? FILM_VALUE_SLOTS : 0) |
                      (type->tp_call != NULL ? FILM_VALUE_CALLABLE : 0);
-    uint64_t record = film_keep_value(film_type_of(Py_TYPE(tensor))->name_id, flags, body,
-                                      (size_t)(end - body));
+    uint64_t record = film_keep_value(film_type_of(Py_TYPE(tensor))->name_id, flags,
+                                      body, (size_t)(end - body));
 
     film_objects_set_record(object, record, false);
     object->body = word;
