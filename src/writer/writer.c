@@ -273,3 +273,9 @@ film_writer_abandon(film_writer *writer)
      * that do not exist in this process: only the descriptor is given up. */
     film_sink_close(&writer->sink);
 }
+
+const film_clock *
+film_writer_clock(const film_writer *writer)
+{
+    return &writer->clock;
+}
