@@ -175,6 +175,10 @@ film_operation_begin(film_operation_call *call)
                       film_mode_has_told(call->operation->callable))) {
         return false;
     }
+    if (FILM_UNLIKELY(call->operation->silent)) {
+        call->token = context->token;
+        return true;
+    }
     if (FILM_LIKELY(tell_call(context, call))) {
         return true;
     }
@@ -182,6 +186,27 @@ film_operation_begin(film_operation_call *call)
     return film_stack_may_retry(context) &&
            (context = film_context_ready(film_compat_current_frame())) != NULL &&
            tell_call(context, call);
+}
+
+/* A tensor is seen, so that its memory is known for that of the one it was made from. */
+static void
+note_tensor(film_context *context, PyObject *tensor)
+{
+    film_holder holder = {.kind = FILM_HOLDER_NONE};
+    uint8_t token[FILM_TOKEN_MAX];
+
+    if (tensor != NULL && film_is_tensor(tensor)) {
+        (void)film_tensor_token(context, tensor, &holder, token);
+    }
+}
+
+static void
+note_tensors(film_context *context, const film_operation_call *call, PyObject *result)
+{
+    for (Py_ssize_t index = 0; index < call->count; index++) {
+        note_tensor(context, call->values[index]);
+    }
+    note_tensor(context, result);
 }
 
 /* --- its end ---------------------------------------------------------------------- */
@@ -243,6 +268,10 @@ film_operation_end(const film_operation_call *call, PyObject *result)
     if (FILM_UNLIKELY(context->token != call->token ||
                       context->token != film_the_session.token)) {
         return; /* paused, stopped or forked meanwhile */
+    }
+    if (FILM_UNLIKELY(call->operation->silent)) {
+        note_tensors(context, call, result);
+        return;
     }
     if (FILM_UNLIKELY(result == NULL)) {
         tell_exception(context, context->thread->events - call->number);
