@@ -58,16 +58,18 @@ typedef enum film_item_effect {
 enum {
     FILM_OPERATION_GRAD = 1,      /* autograd records */
     FILM_OPERATION_INFERENCE = 2, /* inference mode */
-    FILM_OPERATION_INNER = 4,     /* within torch's C++, seen by its own observer: no values */
+    FILM_OPERATION_INNER = 4,     /* seen within torch's C++: it has no values */
     FILM_OPERATION_BACKWARD = 8,  /* a node of the backward pass, or an op within one */
     FILM_OPERATION_SYNC = 16,     /* it waits for the device: item, tolist, cpu ... */
-    FILM_OPERATION_LAUNCH = 32,   /* some tensor is on a device: its time is the launch's */
+    FILM_OPERATION_LAUNCH = 32, /* a tensor is on a device: its time is the launch's */
     FILM_OPERATION_COMPILED = 64, /* a region that torch.compile has compiled */
     FILM_OPERATION_MODE = 128     /* told by a mode of filmstrip.torch */
 };
 /* Of an op_end. */
 enum {
-    FILM_OPERATION_RAISED = 1 /* it ended by an exception: text, value */
+    FILM_OPERATION_RAISED = 1, /* it ended by an exception: text, value */
+    FILM_OPERATION_DEVICE =
+        2 /* it ran on a device, by whose clock it is timed: a track */
 };
 
 /* The values that may go with an event (film_event_value_index). */
@@ -109,10 +111,11 @@ typedef struct film_event {
     uint32_t token_count;
     uint32_t slot; /* set, delete of a local: its place in the code's locals; set of an
                       item: film_item_effect; op: how many of its values are positional */
-    uint32_t name; /* set, delete of anything else but an item: a string id; op: names of
+    uint32_t
+        name; /* set, delete of anything else but an item: a string id; op: names of
                       its keyword values, with commas between */
     uint32_t module; /* op: string id of the nn.Module's path, 0: in none */
-    uint32_t api;    /* op: string id of the Python function of torch's that the frame has
+    uint32_t api; /* op: string id of the Python function of torch's that the frame has
                         called, and that led to the op; 0: it called the op itself */
     /* call, resume, throw: which cells its frame shares with others (format/cells.h);
      * borrowed until the cursor moves. */

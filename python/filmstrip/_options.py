@@ -8,6 +8,8 @@ is not loaded already.
 import os
 import sys
 
+from filmstrip import _ranks
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -57,6 +59,8 @@ class Options:
         self.torch_values = False  # what tensors hold: least, greatest, mean ...
         self.argv = False
         self.progress = False
+        self.ranks = ""  # only these are recorded, as _ranks.parse reads them
+        self.rank = -1  # whose film `first` is; -1: of no rank
         self.free_name = False  # another free name is as good, if `path` is taken
 
     def encode(self) -> str:
@@ -89,10 +93,15 @@ class Options:
                 setattr(options, name, text)
         return options
 
+    def name_rank(self, rank: "_ranks.Rank | None") -> None:
+        """Its film's name tells the rank."""
+        self.rank = rank.rank if rank is not None and rank.world_size > 1 else -1
+
     def for_children(self) -> "Options":
         """What a child process is told: the same, in a film beside the first."""
         options = Options.decode(self.encode())
-        options.first = self.first or self.path
+        is_rank = self.rank >= 0 and self.path  # a rank's children are named after it
+        options.first = self.path if is_rank else self.first or self.path
         options.path = ""
         options.force = options.progress = False
         options.free_name = True
@@ -241,6 +250,15 @@ def free_path(stem: str) -> str:
 def child_stem(first: str) -> str:
     """The stem of this process's film beside the first: train.film gives train.PID."""
     return f"{first.removesuffix('.film')}.{os.getpid()}"
+
+
+def child_or_rank_stem(options: Options, rank: "_ranks.Rank | None") -> str:
+    """The same, but train.rankN where the first has started the ranks and this is one;
+    `options` then say so."""
+    if rank is None or rank.world_size < 2 or options.rank >= 0:
+        return child_stem(options.first)
+    options.name_rank(rank)
+    return _ranks.ranked(options.first.removesuffix(".film"), rank)
 
 
 def shorten_home(path: str, home: str) -> str:
@@ -395,6 +413,7 @@ def describe(options: Options, arguments: list[str]) -> dict[str, str]:
         meta["redact"] = " ".join([how, *options.redact_words])
     if options.excludes:
         meta["excludes"] = " ".join(options.excludes)
+    meta.update(_ranks.describe())
     if options.argv:
         meta["argv"] = " ".join(map(_quote, arguments))
     return meta

@@ -11,6 +11,7 @@
 #include "cli/nothing.h"
 #include "cli/options.h"
 #include "cli/reading.h"
+#include "export/alignment.h"
 #include "export/log.h"
 #include "export/objwatch.h"
 
@@ -255,6 +256,7 @@ write_log(film_reading *reading, const log_options *wanted, bool *nothing)
     }
     if (status == FILM_OK && walk.text != NULL) {
         film_log_text_use(walk.text, &walk.selection);
+        film_alignment_print(&reading->set, "# ", &reading->output);
     }
     if (status == FILM_OK && walk.objwatch == NULL && wanted->format == FORMAT_JSON) {
         status = film_log_json_new(&reading->set, &walk.json, error);
@@ -403,7 +405,9 @@ const film_command film_command_log = {
     "as t17: f32[64, 128] cuda:0.\n"
     "\n"
     "Several recordings (a program and its child processes) are merged by time, each "
-    "line marked with [process:thread]. What could steer a terminal is shown as an "
+    "line marked with [process:thread], of the ranks of a distributed program with "
+    "[r3:thread]; then the first lines tell how well their clocks agree. What could "
+    "steer a terminal is shown as an "
     "escape (\\x1b).",
     "filmstrip log train.film | less\n"
     "filmstrip log train.film --function 'model.*' --depth 4\n"

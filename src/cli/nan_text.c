@@ -66,8 +66,8 @@ print_write_name(film_nan_story *story, const film_event *event)
         FILM_OUTPUT_LITERAL(output, "an item");
         return;
     }
-    film_output_text(output, strcmp(scope, "attribute") == 0 ? "attribute "
-                                                             : "variable ");
+    film_output_text(output,
+                     strcmp(scope, "attribute") == 0 ? "attribute " : "variable ");
     film_output_display(output, name);
 }
 
@@ -232,18 +232,21 @@ print_carried(film_nan_story *story)
         FILM_OUTPUT_LITERAL(output, "; no op that is recorded made it");
     }
     FILM_OUTPUT_LITERAL(output, ".\n");
+    if (link->from != FILM_NO_NODE && !film_nan_changed_unseen(story, link)) {
+        return;
+    }
     if (seen != NULL && seen->nonfinite_seen &&
         seen->nonfinite_event != story->found.op) {
         FILM_OUTPUT_LITERAL(output, "First seen so: ");
         print_seen(story, seen->nonfinite_thread, seen->nonfinite_event);
         FILM_OUTPUT_LITERAL(output, ".\n");
     }
-    if ((link->from == FILM_NO_NODE || film_nan_changed_unseen(story, link)) &&
-        backward != NULL) {
-        FILM_OUTPUT_LITERAL(output, "Before it ");
-        print_node(story, backward);
-        FILM_OUTPUT_LITERAL(output, " ran; what that calls is recorded with "
-                                    "'filmstrip run --torch all'.\n");
+    if (backward != NULL) {
+        FILM_OUTPUT_LITERAL(output, "Before it backward() ran, at ");
+        film_op_text_place(output, story->reader, backward->code,
+                           line_of(story, backward));
+        FILM_OUTPUT_LITERAL(output, ": what that calls is recorded with 'filmstrip run "
+                                    "--torch all'.\n");
     }
 }
 
@@ -349,8 +352,7 @@ print_makers(film_nan_story *story, uint32_t index, uint64_t level)
         }
         FILM_OUTPUT_LITERAL(output, "  <- ");
         print_node(story, &story->graph.nodes[link->from]);
-        if (story->shown[link->from] != 0 &&
-            story->graph.nodes[link->from].taken > 0) {
+        if (story->shown[link->from] != 0 && story->graph.nodes[link->from].taken > 0) {
             FILM_OUTPUT_LITERAL(output, " (above)\n");
             continue;
         }
@@ -391,7 +393,8 @@ print_takers(film_nan_story *story, uint32_t index, uint64_t level)
     const film_op_graph *graph = &story->graph;
     uint64_t shown = 0;
 
-    for (uint32_t at = graph->nodes[index].write; at != FILM_NO_NODE && shown < story->width;
+    for (uint32_t at = graph->nodes[index].write;
+         at != FILM_NO_NODE && shown < story->width;
          at = graph->writes[at].next, shown++) {
         print_indent(story, level);
         film_output_format(output, "t%" PRIu64 " -> ",
@@ -443,7 +446,8 @@ print_modules(film_nan_story *story)
         }
         if (k == count) {
             film_output_text(output, count == 0 ? "  modules: " : ", ");
-            film_output_display(output, film_reader_string(story->reader, node->module));
+            film_output_display(output,
+                                film_reader_string(story->reader, node->module));
             told[count++] = node->module;
         }
     }
@@ -472,10 +476,11 @@ film_nan_print_text(film_nan_story *story)
     film_output_grouped_u64(output, story->reached);
     FILM_OUTPUT_LITERAL(output, " of the ");
     film_output_count(output, ops_behind(graph), "op");
-    film_output_text(output, graph->to_end ? " behind it took them, or what came of "
-                                             "them\n"
-                                           : " that were looked at behind it took them, "
-                                             "or what came of them\n");
+    film_output_text(output, graph->to_end
+                                 ? " behind it took them, or what came of "
+                                   "them\n"
+                                 : " that were looked at behind it took them, "
+                                   "or what came of them\n");
     if (story->depth > 0) {
         print_takers(story, graph->middle, 1);
     }

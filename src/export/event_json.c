@@ -59,11 +59,15 @@ film_event_json_reset(film_event_json *json)
 }
 
 void
-film_event_json_name_process(film_event_json *json, uint64_t pid)
+film_event_json_name_process(film_event_json *json, uint64_t pid, int64_t rank)
 {
     char *to = PUT(json->head, "{\"pid\":");
 
     to = film_format_u64(to, pid);
+    if (rank >= 0) {
+        to = PUT(to, ",\"rank\":");
+        to = film_format_u64(to, (uint64_t)rank);
+    }
     to = PUT(to, ",\"event\":");
     json->head_length = (size_t)(to - json->head);
 }

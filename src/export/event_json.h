@@ -18,7 +18,7 @@ typedef struct film_event_json {
     film_moment_texts texts;
     bool has_values;  /* level values: every call has args */
     film_names calls; /* "function":...,"file":...,"line":... of each code */
-    char head[48];    /* {"event": or, with a process id, {"pid":N,"event": */
+    char head[80];    /* {"event": or, with a process id, {"pid":N,"event": */
     size_t head_length;
     char thread[48]; /* ,"thread":N,"time_ns": of the thread written last */
     size_t thread_length;
@@ -32,9 +32,10 @@ film_event_json_init(film_event_json *json, film_reader *reader, film_error *err
 void
 film_event_json_reset(film_event_json *json);
 
-/* From now on every object begins with its process id: for logs of several. */
+/* From now on every object begins with its process id and, where it is not negative, its
+ * rank: for logs of several. */
 void
-film_event_json_name_process(film_event_json *json, uint64_t pid);
+film_event_json_name_process(film_event_json *json, uint64_t pid, int64_t rank);
 
 /* Writes the line with its line break. */
 void

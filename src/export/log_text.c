@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export/log_text.h"
 
+#include <stdio.h>
+
 #include "analysis/kinds.h"
 #include "base/alloc.h"
 #include "reader/render.h"
@@ -68,9 +70,8 @@ film_log_text_new(const film_recordings *set, bool coloured, film_log_text **out
 
         item->process_length = 0;
         if (set->count > 1) {
-            char *end = film_format_u64(item->process, film_reader_info(reader)->pid);
-            *end++ = ':';
-            item->process_length = (size_t)(end - item->process);
+            item->process_length = (size_t)snprintf(
+                item->process, sizeof(item->process), "%s:", set->items[i].label);
         }
         status = film_names_init(&item->places, reader, render_place, error);
         if (status == FILM_OK) {
@@ -169,7 +170,7 @@ write_indent(film_output *output, uint32_t depth)
     }
 }
 
-/* [2] or, with several recordings, [1234:2] */
+/* [2] or, with several recordings, [1234:2], of ranks [r0:2] */
 static void
 write_marker(film_log_text *log, film_output *output, const film_merged *merged)
 {

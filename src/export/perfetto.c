@@ -64,7 +64,8 @@ put_packet(trace *to, film_error *error)
 static film_status
 put_process(trace *to, size_t recording, uint64_t uuid, film_error *error)
 {
-    film_text name = film_track_process_name(&to->set->items[recording]);
+    char room[FILM_TRACK_BYTES];
+    film_text name = film_track_process_name(&to->set->items[recording], room);
 
     restart(to, &to->inner);
     restart(to, &to->message);

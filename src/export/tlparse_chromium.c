@@ -75,9 +75,10 @@ put_name_of(film_tlparse *to, const char *what, uint64_t tid, film_text name)
 void
 film_tlparse_put_names(film_tlparse *to)
 {
-    char room[32];
+    char process[FILM_TRACK_BYTES], room[32];
 
-    put_name_of(to, "process_name", 0, film_track_process_name(&to->set->items[0]));
+    put_name_of(to, "process_name", 0,
+                film_track_process_name(&to->set->items[0], process));
     for (size_t i = 0; i < to->thread_count; i++) {
         put_name_of(to, "thread_name", to->threads[i].tid,
                     film_track_thread_name(film_reader_thread(to->reader, i), room));

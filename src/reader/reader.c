@@ -237,6 +237,7 @@ fill_info(film_reader *reader, bool locked)
     memcpy(info->uuid, block->uuid, sizeof(info->uuid));
     info->pid = block->pid;
     info->start_realtime_ns = block->start_realtime_ns;
+    info->start_monotonic_ns = block->start_monotonic_ns;
     info->lost = block->lost;
     info->overwritten = block->overwritten;
     info->file_bytes = reader->file.bytes;

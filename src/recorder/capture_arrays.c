@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-
 /* numpy's PyArrayObject_fields and the beginning of PyArray_Descr: part of its C API,
  * the same in 1.x and 2.x. */
 typedef struct numpy_descr {

@@ -451,9 +451,9 @@ learn_type(film_type *known, PyTypeObject *type)
     }
     film_family_learn(known, type);
     known->dies_in_sight =
-        !known->said && (film_type_dies_in_sight(type, is_deque(type)) ||
-                         (known->content == FILM_CONTENT_TENSOR &&
-                          film_type_is_freed_in_sight(type)));
+        !known->said &&
+        (film_type_dies_in_sight(type, is_deque(type)) ||
+         (known->content == FILM_CONTENT_TENSOR && film_type_is_freed_in_sight(type)));
     if (!the_contents_are_told && is_container((film_content)known->content)) {
         known->content = FILM_CONTENT_OPAQUE;
         known->family = known->note_is_whole ? known->family : 0;

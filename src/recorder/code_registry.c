@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/collectives.h"
 #include "recorder/catches.h"
 #include "recorder/hooks.h"
 #include "recorder/plan.h"
@@ -430,17 +431,22 @@ decide(film_code *known, PyCodeObject *code, const film_frame *frame)
     origin.qualname = qualname;
     origin.within = file->file[0] == '<' ? enclosing_file(frame) : NULL;
     accepted = film_targets_accept(&film_the_session.options.targets, &origin);
+    known->calls_only = accepted ? !film_the_session.options.targets.all &&
+                                       film_collective_find(module, qualname) != NULL
+                                 : film_api_is_call(code, module);
     free(qualname);
-    known->calls_only = !accepted && film_api_is_call(code, module);
     if (!accepted && !known->calls_only) {
         free(module);
         return;
     }
     shown = film_session_short_name(file->file, short_name, sizeof(short_name));
-    if (!file->source_told && file->file[0] != '<') {
-        film_writer_source(film_the_session.writer, shown, file->real, NULL, 0);
+    /* Where only calls are told, the source (some 250 KB of torch's) tells no more. */
+    if (!known->calls_only) {
+        if (!file->source_told && file->file[0] != '<') {
+            film_writer_source(film_the_session.writer, shown, file->real, NULL, 0);
+        }
+        file->source_told = true;
     }
-    file->source_told = true;
     known->id = describe(code, shown, module);
     /* A writer that has stopped describes nothing more: the code stays a target, so
      * that its events are counted as lost. */

@@ -420,8 +420,9 @@ film_saved_exception(const film_saved_error *saved)
 #if PY_VERSION_HEX >= 0x030c0000
     return saved->exception;
 #else
-    return saved->value != NULL && PyExceptionInstance_Check(saved->value) ? saved->value
-                                                                           : saved->type;
+    return saved->value != NULL && PyExceptionInstance_Check(saved->value)
+               ? saved->value
+               : saved->type;
 #endif
 }
 

@@ -191,11 +191,11 @@ static PyObject *
 recorder_start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
 {
     static const char *const names[] = {
-        "path",        "replace",    "targets",     "excludes",     "all",
-        "c_calls",     "exceptions", "ring",        "tick_ns",      "level",
-        "children",    "meta",       "stdlib_dirs", "site_dirs",    "own_dir",
-        "home",        "line_times", "text_bytes",  "items",        "item_depth",
-        "outer_calls", "values",     "redact",      "redact_words", "held_too",
+        "path",        "replace",      "targets",     "excludes",     "all",
+        "c_calls",     "exceptions",   "ring",        "tick_ns",      "level",
+        "children",    "meta",         "stdlib_dirs", "site_dirs",    "own_dir",
+        "home",        "line_times",   "text_bytes",  "items",        "item_depth",
+        "outer_calls", "values",       "redact",      "redact_words", "held_too",
         "torch",       "torch_values", NULL,
     };
     film_session_options options = {0};

@@ -215,8 +215,8 @@ film_observe_so_far(film_context *context, const film_frame *frame)
     const film_region *region = entry->region;
     uint32_t unit;
 
-    if (FILM_LIKELY(region == NULL || (!region->early && !region->early_change &&
-                                       !entry->pending))) {
+    if (FILM_LIKELY(region == NULL ||
+                    (!region->early && !region->early_change && !entry->pending))) {
         return true;
     }
     unit = film_frame_unit(frame, entry->first);

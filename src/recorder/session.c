@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/host.h"
 #include "recorder/capture.h"
 #include "recorder/code_registry.h"
 #include "recorder/exceptions.h"
@@ -20,6 +21,7 @@
 #include "recorder/thread_context.h"
 #include "recorder/torch/hook.h"
 #include "recorder/torch/modules.h"
+#include "recorder/torch/observer.h"
 #include "recorder/torch/operation_rows.h"
 #include "recorder/torch/tensors.h"
 
@@ -98,6 +100,7 @@ end_values(film_capture_counts *counts)
         film_tensors_reset();
         film_modules_reset();
         film_operation_rows_reset();
+        film_observer_reset();
     }
     film_the_session.has_tables = film_the_session.captures = false;
 }
@@ -111,11 +114,11 @@ begin_capture(void)
     session->unknown_edges = 0;
     session->plans_missing = 0;
     end_values(NULL);
-    session->captures = session->options.level >= FILM_LEVEL_VALUES &&
-                        film_session_begin_values();
+    session->captures =
+        session->options.level >= FILM_LEVEL_VALUES && film_session_begin_values();
     if (session->operations) { /* in a child */
         session->operations = film_session_begin_values();
-        film_tensors_begin();
+        film_tensors_begin(session->options.torch_values);
     }
 }
 
@@ -177,6 +180,19 @@ write_meta(const film_string_list *meta)
     }
     film_writer_meta(film_the_session.writer, pairs, count);
     free(pairs);
+}
+
+/* Readers lay recordings of one host on one time line by their monotonic clocks. A
+ * recording that cannot tell is laid there by its wall clock. */
+static void
+note_host(film_string_list *meta)
+{
+    char hash[FILM_HOST_HASH_BYTES];
+
+    if (film_host_hash(hash) && film_string_list_add(meta, "host_hash") &&
+        !film_string_list_add(meta, hash)) {
+        free(meta->items[--meta->count]);
+    }
 }
 
 bool
@@ -355,6 +371,7 @@ film_session_start(film_session_options *options)
     session->options = *options;
     *options = (film_session_options){0};
     session->base_length = base_length_of(session->options.path);
+    note_host(&session->options.meta);
     status = open_writer(session->options.path, session->options.replace, &error);
     if (status != FILM_OK) {
         set_open_error(status, &error, session->options.path);

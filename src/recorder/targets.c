@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/collectives.h"
+
 bool
 film_string_list_add(film_string_list *list, const char *text)
 {
@@ -255,7 +257,7 @@ film_targets_accept(const film_targets *targets, const film_code_origin *origin)
     if (is_own_code(targets, origin) || matches_any(&targets->excludes, true, origin)) {
         return false;
     }
-    if (targets->all) {
+    if (targets->all || film_collective_find(origin->module, origin->qualname)) {
         return true;
     }
     if (targets->targets.count > 0 && matches_any(&targets->targets, false, origin)) {

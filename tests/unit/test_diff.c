@@ -14,9 +14,9 @@ typedef struct pair {
 /* What one side's ops are. */
 typedef struct told_op {
     const char *function;
-    int64_t size;   /* of its argument and result */
-    int64_t hash;   /* of the result; -1: no summary */
-    double number;  /* an argument; 0: none */
+    int64_t size;  /* of its argument and result */
+    int64_t hash;  /* of the result; -1: no summary */
+    double number; /* an argument; 0: none */
     bool raises;
 } told_op;
 
@@ -92,11 +92,11 @@ compare(pair *both, const film_difference *found)
 
 #define COUNT(ops) (sizeof(ops) / sizeof((ops)[0]))
 
-static const told_op plain[] = {{.function = "torch.mm", .size = 4, .hash = 1},
-                                {.function = "torch.relu", .size = 4, .hash = 2},
-                                {.function = "torch.mul", .size = 4, .hash = 3,
-                                 .number = 0.5},
-                                {.function = "torch.sum", .size = 1, .hash = 4}};
+static const told_op plain[] = {
+    {.function = "torch.mm", .size = 4, .hash = 1},
+    {.function = "torch.relu", .size = 4, .hash = 2},
+    {.function = "torch.mul", .size = 4, .hash = 3, .number = 0.5},
+    {.function = "torch.sum", .size = 1, .hash = 4}};
 
 TEST(equal_runs_are_equal)
 {
@@ -172,6 +172,19 @@ TEST(numbers_that_one_does_not_tell_do_not_differ)
     close_pair(&both);
 }
 
+/* Memory that nothing was written to holds what was there before. */
+TEST(blank_memory_is_not_compared)
+{
+    static const told_op left[] = {{.function = "torch.empty", .size = 4, .hash = 1}},
+                         right[] = {{.function = "torch.empty", .size = 4, .hash = 2}};
+    film_difference found;
+    pair both;
+
+    open_pair(&both, left, 1, right, 1, true);
+    CHECK(film_diff_next(&both.run.diff, &found, NULL) == FILM_END);
+    close_pair(&both);
+}
+
 TEST(after_more_ops_they_are_together_again)
 {
     told_op longer[COUNT(plain) + 2];
@@ -240,8 +253,7 @@ write_lines(const char *name, uint32_t lines, uint32_t other)
     op_film film = begin_ops(name);
 
     for (uint32_t i = 0; i < lines; i++) {
-        CHECK(film_append_line(film.thread, 1 + 8 * ((i + (i == other)) % 2),
-                               false));
+        CHECK(film_append_line(film.thread, 1 + 8 * ((i + (i == other)) % 2), false));
     }
     end_ops(&film);
 }
@@ -302,6 +314,7 @@ main(int argc, char **argv)
         TEST_ENTRY(equal_runs_are_equal),
         TEST_ENTRY(what_differs_is_told),
         TEST_ENTRY(numbers_that_one_does_not_tell_do_not_differ),
+        TEST_ENTRY(blank_memory_is_not_compared),
         TEST_ENTRY(after_more_ops_they_are_together_again),
         TEST_ENTRY(one_may_end_before_the_other),
         TEST_ENTRY(serials_are_taken_out_of_texts),

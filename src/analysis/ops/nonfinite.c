@@ -86,11 +86,11 @@ last_part(const char *name)
     return dot == NULL ? name : dot + 1;
 }
 
-static bool
-gives_blank(const char *function)
+bool
+film_op_gives_blank(const char *function)
 {
-    static const char *const names[] = {"empty",         "empty_like",
-                                        "new_empty",     "empty_strided",
+    static const char *const names[] = {"empty",          "empty_like",
+                                        "new_empty",      "empty_strided",
                                         "empty_permuted", "new_empty_strided"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -112,8 +112,8 @@ is_ignored(const finder *find, const film_event *event)
 
         if (fnmatch(glob, function, 0) == 0 ||
             fnmatch(glob, last_part(function), 0) == 0 ||
-            (event->api != 0 && (fnmatch(glob, api, 0) == 0 ||
-                                 fnmatch(glob, last_part(api), 0) == 0))) {
+            (event->api != 0 &&
+             (fnmatch(glob, api, 0) == 0 || fnmatch(glob, last_part(api), 0) == 0))) {
             return true;
         }
     }
@@ -186,7 +186,7 @@ begin_op(finder *find, const film_event *event, film_error *error)
     if (event->number < find->options->from || is_ignored(find, event)) {
         mark |= MARK_IGNORED;
     }
-    if (gives_blank(film_reader_string(find->reader, event->text).data)) {
+    if (film_op_gives_blank(film_reader_string(find->reader, event->text).data)) {
         mark |= MARK_BLANK;
     }
     if (find->arguments_blank && !find->arguments_count) {

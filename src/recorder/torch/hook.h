@@ -37,7 +37,8 @@ film_torch_await(const PyCodeObject *code, const film_frame *frame);
 static inline void
 film_torch_returned(const void *code)
 {
-    if (FILM_UNLIKELY(film_the_torch_package != NULL) && code == film_the_torch_package) {
+    if (FILM_UNLIKELY(film_the_torch_package != NULL) &&
+        code == film_the_torch_package) {
         film_torch_hook();
     }
 }

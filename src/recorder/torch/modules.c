@@ -20,12 +20,12 @@
 #define MOST_LOOKED_AT 20000u
 
 typedef struct known_module {
-    char *path; /* owned; "" for an outermost one */
+    char *path;  /* owned; "" for an outermost one */
     uint32_t id; /* string id of what is told */
 } known_module;
 
 static struct {
-    film_intern places; /* of a module's serial in `modules` */
+    film_intern places;    /* of a module's serial in `modules` */
     known_module *modules; /* owned */
     size_t capacity, count;
 } known;
@@ -219,8 +219,9 @@ film_module_path(film_context *context, const film_frame *frame)
         return object == NULL ? 0 : keep(object, path, path);
     }
     object = see(context, module);
-    return object == NULL ? 0 : keep(object, "", strrchr(Py_TYPE(module)->tp_name, '.')
-                                                     ? strrchr(Py_TYPE(module)->tp_name,
-                                                               '.') + 1
-                                                     : Py_TYPE(module)->tp_name);
+    return object == NULL ? 0
+                          : keep(object, "",
+                                 strrchr(Py_TYPE(module)->tp_name, '.')
+                                     ? strrchr(Py_TYPE(module)->tp_name, '.') + 1
+                                     : Py_TYPE(module)->tp_name);
 }

@@ -154,8 +154,8 @@ tell_call(film_context *context, film_operation_call *call)
         .module = place.module,
         .api = place.api,
         .offset = place.offset,
-        .positional = (uint32_t)(call->count - named < count ? call->count - named
-                                                             : count),
+        .positional =
+            (uint32_t)(call->count - named < count ? call->count - named : count),
         .flags = flags_of(call),
     };
     if (rows.failed || !film_append_op(context->thread, &row)) {
@@ -226,8 +226,8 @@ tell_exception(film_context *context, uint64_t distance)
     uint64_t message = 0;
 
     film_compat_save_error(&saved);
-    film_exception_describe(film_saved_exception(&saved), film_saved_value(&saved), &type,
-                            &message);
+    film_exception_describe(film_saved_exception(&saved), film_saved_value(&saved),
+                            &type, &message);
     (void)film_append_op_end(context->thread, distance, FILM_OPERATION_RAISED, type,
                              message);
     film_compat_restore_error(&saved);
@@ -248,7 +248,9 @@ film_operation_end(const film_operation_call *call, PyObject *result)
         tell_exception(context, context->thread->events - call->number);
         return;
     }
+    film_the_values_are_set = !call->operation->leaves_unset;
     film_value_rows_put(&rows, result, NULL);
+    film_the_values_are_set = true;
     tell_changes(&rows, call, result);
     (void)film_value_rows_end(&rows);
     distance = context->thread->events - call->number;

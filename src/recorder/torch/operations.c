@@ -41,25 +41,29 @@ static const struct {
 
 /* They wait for the device where the tensor is on one. */
 static const char *const synchronising[] = {
-    "torch.Tensor.item",      "torch.Tensor.tolist",    "torch.Tensor.cpu",
-    "torch.Tensor.numpy",     "torch.Tensor.__bool__",  "torch.Tensor.__int__",
-    "torch.Tensor.__float__", "torch.Tensor.__index__", "torch.Tensor.nonzero",
-    "torch.nonzero",          "torch.Tensor.is_nonzero", "torch.is_nonzero",
-    "torch.Tensor.equal",     "torch.equal",            "torch.Tensor.__complex__",
-    "torch.Tensor.masked_select", "torch.masked_select", "torch.Tensor.unique_dim",
+    "torch.Tensor.item",        "torch.Tensor.tolist",
+    "torch.Tensor.cpu",         "torch.Tensor.numpy",
+    "torch.Tensor.__bool__",    "torch.Tensor.__int__",
+    "torch.Tensor.__float__",   "torch.Tensor.__index__",
+    "torch.Tensor.nonzero",     "torch.nonzero",
+    "torch.Tensor.is_nonzero",  "torch.is_nonzero",
+    "torch.Tensor.equal",       "torch.equal",
+    "torch.Tensor.__complex__", "torch.Tensor.masked_select",
+    "torch.masked_select",      "torch.Tensor.unique_dim",
 };
 
 static struct {
     film_operation *items; /* owned */
     size_t count, capacity;
-    uint32_t *places; /* owned: index + 1 in items, by address */
+    uint32_t *places;   /* owned: index + 1 in items, by address */
     size_t place_count; /* a power of two */
 } table;
 
 static size_t
 place_of(const PyObject *callable)
 {
-    return (size_t)(((uint64_t)(uintptr_t)callable >> 4) * UINT64_C(0x9e3779b97f4a7c15) >>
+    return (size_t)(((uint64_t)(uintptr_t)callable >> 4) *
+                        UINT64_C(0x9e3779b97f4a7c15) >>
                     40) &
            (table.place_count - 1);
 }
@@ -145,6 +149,8 @@ name_it(film_operation *operation, const char *prefix, PyObject *name)
         operation->name[0] = '\0';
     }
     operation->flags = is_synchronising(operation->name) ? FILM_OPERATION_SYNC : 0;
+    operation->leaves_unset =
+        strstr(text, "empty") != NULL || strstr(text, "resize") != NULL;
 }
 
 /* torch.Tensor's own attributes that no call of an operation is. */
@@ -188,8 +194,8 @@ add(PyObject *name, PyObject *object, const char *prefix)
         Py_XDECREF(function);
         return true;
     }
-    items = film_grow(table.items, &table.capacity, table.count + 1,
-                      sizeof(*table.items));
+    items =
+        film_grow(table.items, &table.capacity, table.count + 1, sizeof(*table.items));
     if (items == NULL) {
         Py_DECREF(function);
         return false;

@@ -84,7 +84,8 @@ add_holder(storage_entry *entry, PyObject *tensor, uint64_t serial)
 static size_t
 bucket_of(const void *storage)
 {
-    return (size_t)(((uint64_t)(uintptr_t)storage >> 4) * UINT64_C(0x9e3779b97f4a7c15) >>
+    return (size_t)(((uint64_t)(uintptr_t)storage >> 4) *
+                        UINT64_C(0x9e3779b97f4a7c15) >>
                     20) &
            (table.capacity - 1);
 }

@@ -9,7 +9,7 @@
 #define MOST_VALUES 64 /* of one call; one with more is not told */
 
 typedef struct thunk {
-    PyMethodDef *method;       /* NULL: not used yet. For good: a bound method may keep it */
+    PyMethodDef *method; /* NULL: not used yet. For good: a bound method may keep it */
     PyCFunction original;
     film_operation *operation; /* NULL: its calls are not told */
 } thunk;
@@ -34,8 +34,8 @@ bare_called(const thunk *called, PyObject *self, PyObject *unused)
 /* What the method was given, in `values`; the names of the last ones are the dict's keys.
  * False: too much. All borrowed. */
 static bool
-gather(film_operation_call *call, PyObject *self, PyObject *arguments, PyObject *keywords,
-       PyObject **values)
+gather(film_operation_call *call, PyObject *self, PyObject *arguments,
+       PyObject *keywords, PyObject **values)
 {
     Py_ssize_t positional = PyTuple_GET_SIZE(arguments), position = 0;
     Py_ssize_t named = keywords == NULL ? 0 : PyDict_GET_SIZE(keywords);
@@ -85,7 +85,7 @@ given_called(const thunk *called, PyObject *self, PyObject *arguments,
         return given_called(&given[0x##number], self, arguments, keywords);            \
     }
 #define BARE(number) bare_##number,
-#define GIVEN(number) (PyCFunction)(void (*)(void))given_##number,
+#define GIVEN(number) (PyCFunction)(void (*)(void)) given_##number,
 
 /* clang-format off */
 #define EACH_OF_16(what, base)                                                         \

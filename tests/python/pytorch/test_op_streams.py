@@ -1,0 +1,131 @@
+"""What is recorded of real programs, operation by operation, against a mode in Python
+(oracle.py): the same operations in the same order and nesting, with the same arguments,
+results and exceptions, and of each tensor what Python's own attributes say.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import pathlib
+import tempfile
+from collections.abc import Iterator
+
+import pytest
+
+from conftest import dump_events, run_python
+from pytorch import compare
+
+HERE = pathlib.Path(__file__).parent
+PROGRAMS = sorted(path.stem for path in (HERE / "programs").glob("*.py"))
+ENTRY = "__main__.run"
+# How a program is recorded: what is asked for beside --level and --torch.
+WAYS = {
+    "ops": ["--level", "calls", "--torch", "ops"],
+    "all calls": ["--level", "calls", "--torch", "ops", "--all"],
+    "values": ["--level", "values", "--torch", "ops"],
+    "everything": ["--level", "values", "--torch", "all", "--torch-values"],
+}
+
+
+@dataclasses.dataclass
+class Runs:
+    """The runs of one program, each made when it is first asked for."""
+
+    name: str
+    folder: pathlib.Path
+
+    def drive(self, *before: object, after: tuple[object, ...] = ()) -> str:
+        result = self.folder / f"{self.name}.json"
+        words = [*map(str, before), str(HERE / "drive.py"), self.name, str(result)]
+        done = run_python([*words, *map(str, after)], self.folder, timeout=250)
+        assert (done.rc, done.stderr) == (0, "")
+        return result.read_text()
+
+    @functools.cached_property
+    def plain(self) -> str:
+        return self.drive()
+
+    @functools.cached_property
+    def oracle(self) -> compare.Oracle:
+        stream = self.folder / f"{self.name}.jsonl"
+        assert self.drive(after=(stream,)) == self.plain, "the oracle changes it"
+        return compare.Oracle(stream)
+
+    @functools.cache
+    def recorded(self, way: str) -> tuple[str, pathlib.Path]:
+        film = self.folder / f"{self.name} {way}.film"
+        run = ("-m", "filmstrip", "run", "-o", film, *WAYS[way])
+        return self.drive(*run), film
+
+    @functools.cache
+    def aligned(self, way: str) -> list[compare.Alignment]:
+        events = dump_events(self.recorded(way)[1])
+        return self.oracle.align(compare.read_recording(events, ENTRY))
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+@pytest.fixture(scope="module", params=PROGRAMS)
+def runs(request: pytest.FixtureRequest) -> Iterator[Runs]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield Runs(request.param, pathlib.Path(folder))
+
+
+@pytest.mark.parametrize("way", ["ops", "values"])
+def test_stream_equals_the_oracle(runs: Runs, way: str) -> None:
+    comparison = compare.Comparison()
+    comparison.all_of(runs.aligned(way))
+    assert comparison.found[: compare.MOST] == []
+    assert comparison.ops >= 15
+
+
+def test_functions_of_torch_hold_their_operations(runs: Runs) -> None:
+    """With all of torch's Python code recorded, an operation is within the calls that
+    led to it; without, it names the first of them."""
+    found = []
+    for alignment in runs.aligned("all calls"):
+        for their, op in alignment.pairs:
+            inner = [
+                place
+                for place, name in enumerate(op.frames)
+                if name.startswith(("programs.", "__main__."))
+            ]
+            chain = op.frames[inner[-1] + 1 :] if inner else op.frames
+            chain = [name for name in chain if name.startswith("torch.")]
+            if chain != their.record["chain"]:
+                found.append((their.name, chain, their.record["chain"]))
+    for alignment in runs.aligned("ops"):
+        for their, op in alignment.pairs:
+            if op.record.get("api") != their.record["api"]:
+                found.append((their.name, op.record.get("api"), their.record["api"]))
+    assert found[: compare.MOST] == []
+
+
+def test_lines_and_modules(runs: Runs) -> None:
+    found = []
+    for alignment in runs.aligned("ops"):
+        for their, op in alignment.pairs:
+            place, path = their.record["frame"], their.record["module"]
+            if place is not None and op.record["line"] != place[1]:
+                found.append((their.name, "line", op.record["line"], place))
+            if op.record.get("module", "") != path:
+                found.append((their.name, op.record.get("module", ""), path))
+    assert found[: compare.MOST] == []
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_results_are_bit_identical(runs: Runs, way: str) -> None:
+    assert runs.recorded(way)[0] == runs.plain
+    assert runs.plain != "null"
+
+
+def test_off_records_no_operation(tmp_path: pathlib.Path) -> None:
+    film = tmp_path / "off.film"
+    run = ["-m", "filmstrip", "run", "-o", film, "--level", "calls", "--torch", "off"]
+    done = run_python([*run, HERE / "drive.py", "mlp", "result.json"], tmp_path)
+    assert (done.rc, done.stderr) == (0, "")
+    events = dump_events(film)
+    assert "call" in {event["kind"] for event in events}
+    assert not {"op", "op_end"} & {event["kind"] for event in events}
