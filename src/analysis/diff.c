@@ -24,8 +24,7 @@ static film_status
 fill(film_diff_side *side, size_t wanted, film_error *error)
 {
     while (!side->ended && side->count < wanted) {
-        film_status status =
-            side->next(side->context, peek(side, side->count), error);
+        film_status status = side->next(side->context, peek(side, side->count), error);
 
         if (status == FILM_END) {
             side->ended = true;

@@ -44,7 +44,8 @@ complete_entry(film_run_side *side, const film_event *event, film_diff_entry *en
             entry->has_values = false; /* a ring has given up its beginning */
             return FILM_OK;
         }
-        entry->key = film_digest_mix(entry->key, hash_string(side->reader, op.function));
+        entry->key =
+            film_digest_mix(entry->key, hash_string(side->reader, op.function));
         entry->has_values = entry->has_values && op.note == 0;
         return FILM_OK;
     }
@@ -103,14 +104,14 @@ next_control(void *context, film_diff_entry *out, film_error *error)
     do {
         FILM_TRY(next_event(side, &event, error));
     } while (!is_control(side, event->kind));
-    *out = (film_diff_entry){.number = event->number, .key = event->kind, .counts = true};
+    *out =
+        (film_diff_entry){.number = event->number, .key = event->kind, .counts = true};
     code = film_reader_code(side->reader, event->code);
     if (code != NULL) {
         out->key = film_digest_mix(
             out->key, film_hash(code->function.data, code->function.length));
     }
-    out->key =
-        film_digest_mix(out->key, film_reader_event_line(side->reader, event));
+    out->key = film_digest_mix(out->key, film_reader_event_line(side->reader, event));
     if (event->kind == FILM_KIND_RAISE || event->kind == FILM_KIND_UNWIND) {
         exception = film_reader_string(side->reader, event->text);
     }
@@ -131,7 +132,7 @@ find_chunk(const film_reader *reader, uint32_t thread, uint64_t number, size_t *
             chunk->number >= number) {
             *from = i;
             return chunk->number == number && chunk->count == FILM_CHUNK_EVENTS ? chunk
-                                                                               : NULL;
+                                                                                : NULL;
         }
     }
     return NULL;

@@ -108,7 +108,8 @@ print_sum(film_diff_view *view, const diff_options *wanted, const tally *found)
     film_output_byte(output, '\n');
     film_output_count(output, found->differences, "difference");
     film_output_format(output,
-                       ": %" PRIu64 " times another way (%" PRIu64 " events only in the "
+                       ": %" PRIu64 " times another way (%" PRIu64
+                       " events only in the "
                        "first, %" PRIu64 " only in the second)",
                        found->other, found->only[0], found->only[1]);
     if (view->run->of_ops) {
@@ -132,8 +133,7 @@ print_json_sum(film_diff_view *view, const diff_options *wanted, const tally *fo
 {
     film_output *output = &view->reading->output;
 
-    film_output_format(output,
-                       "],\"equal\":%s,\"what\":\"%s\",\"same\":%" PRIu64,
+    film_output_format(output, "],\"equal\":%s,\"what\":\"%s\",\"same\":%" PRIu64,
                        found->differences == 0 ? "true" : "false",
                        view->run->of_ops ? "ops" : "flow",
                        view->run->diff.counted + view->run->skipped);
@@ -198,12 +198,12 @@ compare(film_reading *reading, const diff_options *wanted, bool has_ops, tally *
     film_reader *const readers[2] = {reading->set.items[0].reader,
                                      reading->set.items[1].reader};
     film_run_diff run;
-    film_diff_view view = {.reading = reading,
-                           .run = &run,
-                           .threads = {(uint32_t)wanted->thread,
-                                       (uint32_t)wanted->thread},
-                           .context = wanted->context,
-                           .has_ops = has_ops};
+    film_diff_view view = {
+        .reading = reading,
+        .run = &run,
+        .threads = {(uint32_t)wanted->thread, (uint32_t)wanted->thread},
+        .context = wanted->context,
+        .has_ops = has_ops};
     film_status status =
         film_run_diff_open(&run, readers, view.threads, has_ops && !wanted->flow,
                            reading->set.progress, &reading->error);
@@ -336,7 +336,8 @@ const film_command film_command_diff = {
     "('filmstrip run --torch-values'), in the numbers. Serials, ids and times do not "
     "count.\n"
     "\n"
-    "Without ops it compares the way that control took: calls, returns, exceptions and, "
+    "Without ops it compares the way that control took: calls, returns, exceptions "
+    "and, "
     "where both recordings have them, lines.",
     "filmstrip diff monday.film tuesday.film\n"
     "filmstrip diff monday.film tuesday.film --all --limit 50\n"

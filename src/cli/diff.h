@@ -11,9 +11,9 @@ typedef struct film_diff_view {
     film_reading *reading; /* borrowed */
     film_run_diff *run;    /* borrowed */
     uint32_t threads[2];
-    uint64_t context; /* equal ones before it that are shown */
-    uint64_t shown;   /* differences printed so far */
-    bool has_ops;     /* the recordings have some */
+    uint64_t context;              /* equal ones before it that are shown */
+    uint64_t shown;                /* differences printed so far */
+    bool has_ops;                  /* the recordings have some */
     film_op_item items[2], ops[2]; /* the two; the ops that they are of */
 } film_diff_view;
 

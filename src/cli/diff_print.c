@@ -329,13 +329,13 @@ film_diff_print_json(film_diff_view *view, const film_difference *difference)
         found = film_diff_compare(view, difference);
     }
     film_output_text(output, view->shown > 0 ? ",\n{" : "\n{");
-    film_output_format(output, "\"aspect\":\"%s\",\"value\":%u,\"tensor\":%u,",
-                       !difference->has[0] || !difference->has[1] ? "end"
-                       : !view->run->of_ops ? (difference->kind == FILM_DIFF_SHAPE
-                                                   ? "exception"
-                                                   : "control")
-                                            : film_op_aspect_name(found.aspect),
-                       found.value, found.tensor);
+    film_output_format(
+        output, "\"aspect\":\"%s\",\"value\":%u,\"tensor\":%u,",
+        !difference->has[0] || !difference->has[1] ? "end"
+        : !view->run->of_ops
+            ? (difference->kind == FILM_DIFF_SHAPE ? "exception" : "control")
+            : film_op_aspect_name(found.aspect),
+        found.value, found.tensor);
     film_output_format(output, "\"counts\":[%" PRIu64 ",%" PRIu64 "],\"first\":",
                        difference->counts[0], difference->counts[1]);
     FILM_TRY(write_side(view, 0, difference));

@@ -59,9 +59,17 @@ film_nan_changed_unseen(const film_nan_story *story, const film_op_link *link)
 }
 
 static bool
-is_backward(const film_nan_story *story, uint32_t name)
+names_backward(film_text name)
 {
-    return strstr(film_reader_string(story->reader, name).data, "backward") != NULL;
+    return name.length > 0 && strstr(name.data, "backward") != NULL;
+}
+
+bool
+film_nan_is_backward(const film_nan_story *story, uint32_t code)
+{
+    const film_code *of = film_reader_code(story->reader, code);
+
+    return of != NULL && names_backward(of->function);
 }
 
 const film_op_node *
@@ -72,7 +80,9 @@ film_nan_backward(const film_nan_story *story)
     for (size_t i = graph->middle; i-- > 0;) {
         const film_op_node *node = &graph->nodes[i];
 
-        if (is_backward(story, node->function) || is_backward(story, node->api)) {
+        if (names_backward(film_reader_string(story->reader, node->function)) ||
+            names_backward(film_reader_string(story->reader, node->api)) ||
+            film_nan_is_backward(story, node->code)) {
             return node;
         }
     }
@@ -193,9 +203,9 @@ tell_nothing(film_reading *reading, const nan_options *wanted, const tally *look
     film_output *output = &reading->output;
 
     if (looked->ops == 0) {
-        return film_command_fail(
-            reading->command, "there are no operations of PyTorch in the recording; "
-                              "'filmstrip run --torch-values' records them");
+        return film_command_fail(reading->command,
+                                 "there are no operations of PyTorch in the recording; "
+                                 "'filmstrip run --torch-values' records them");
     }
     if (looked->tensors > 0 && looked->summaries == 0) {
         return film_command_fail(
@@ -243,8 +253,8 @@ run(const film_command *command, int argc, char **argv)
          "Ops before this event of their thread do not count.", &wanted.from, NULL},
         {"thread", 't', FILM_OPTION_NUMBER, "N", "Only ops of this thread count.",
          &wanted.thread, NULL},
-        {"depth", 'd', FILM_OPTION_NUMBER, "N",
-         "How deep the two trees are shown (3).", &wanted.depth, NULL},
+        {"depth", 'd', FILM_OPTION_NUMBER, "N", "How deep the two trees are shown (3).",
+         &wanted.depth, NULL},
         {"width", 0, FILM_OPTION_NUMBER, "N",
          "How many are shown below each op of a tree (8).", &wanted.width, NULL},
         {"events", 'e', FILM_OPTION_NUMBER, "N",
@@ -273,8 +283,8 @@ run(const film_command *command, int argc, char **argv)
     }
     if (code == FILM_EXIT_DONE && status == FILM_OK) {
         film_reading_clear_progress(&reading);
-        code = looked.any_found ? FILM_EXIT_NO
-                                : tell_nothing(&reading, &wanted, &looked);
+        code =
+            looked.any_found ? FILM_EXIT_NO : tell_nothing(&reading, &wanted, &looked);
     }
     closed = film_reading_close(&reading, status);
     film_free(wanted.ignored.items);

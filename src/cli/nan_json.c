@@ -151,11 +151,10 @@ film_nan_print_json(film_nan_story *story)
 
     FILM_OUTPUT_LITERAL(output, "{\"found\":true,\"recording\":");
     film_output_json(output, film_text_of(story->recording->path));
-    film_output_format(output,
-                       ",\"ops\":%" PRIu64 ",\"left_out\":%" PRIu64
-                       ",\"verdict\":\"%s\",\"op\":",
-                       story->found.ops, story->found.left_out,
-                       film_nan_verdict_name(story->verdict));
+    film_output_format(
+        output,
+        ",\"ops\":%" PRIu64 ",\"left_out\":%" PRIu64 ",\"verdict\":\"%s\",\"op\":",
+        story->found.ops, story->found.left_out, film_nan_verdict_name(story->verdict));
     begin_node(story, middle);
     if (story->op.api.length > 0) {
         FILM_OUTPUT_LITERAL(output, ",\"api\":");

@@ -66,8 +66,8 @@ print_write_name(film_nan_story *story, const film_event *event)
         FILM_OUTPUT_LITERAL(output, "an item");
         return;
     }
-    film_output_text(output, strcmp(scope, "attribute") == 0 ? "attribute "
-                                                             : "variable ");
+    film_output_text(output,
+                     strcmp(scope, "attribute") == 0 ? "attribute " : "variable ");
     film_output_display(output, name);
 }
 
@@ -205,6 +205,33 @@ print_head(film_nan_story *story)
     print_values(story, &story->end, true);
 }
 
+/* Where backward() was called: the innermost frame that is not its own. */
+static void
+print_backward(film_nan_story *story, const film_op_node *node)
+{
+    film_output *output = output_of(story);
+    film_cursor *cursor = NULL;
+    const film_event *event;
+    size_t depth = 0;
+    const film_frame *stack = NULL;
+    uint32_t site = 0;
+
+    if (film_nan_event(story, node->thread, node->op, &cursor, &event) == FILM_OK) {
+        stack = film_cursor_stack(cursor, &depth);
+    }
+    while (depth > 1 && film_nan_is_backward(story, stack[depth - 1].code)) {
+        site = stack[--depth].site;
+    }
+    if (depth > 0) {
+        const film_frame *frame = &stack[depth - 1];
+
+        film_op_text_place(output, story->reader, frame->code,
+                           film_reader_line(story->reader, frame->code,
+                                            site > 0 ? site - 1 : frame->offset));
+    }
+    film_cursor_close(cursor);
+}
+
 /* The first numbers that were not finite came in by a tensor. */
 static void
 print_carried(film_nan_story *story)
@@ -243,8 +270,7 @@ print_carried(film_nan_story *story)
     }
     if (backward != NULL) {
         FILM_OUTPUT_LITERAL(output, "Before it backward() ran, at ");
-        film_op_text_place(output, story->reader, backward->code,
-                           line_of(story, backward));
+        print_backward(story, backward);
         FILM_OUTPUT_LITERAL(output, ": what that calls is recorded with 'filmstrip run "
                                     "--torch all'.\n");
     }
@@ -352,8 +378,7 @@ print_makers(film_nan_story *story, uint32_t index, uint64_t level)
         }
         FILM_OUTPUT_LITERAL(output, "  <- ");
         print_node(story, &story->graph.nodes[link->from]);
-        if (story->shown[link->from] != 0 &&
-            story->graph.nodes[link->from].taken > 0) {
+        if (story->shown[link->from] != 0 && story->graph.nodes[link->from].taken > 0) {
             FILM_OUTPUT_LITERAL(output, " (above)\n");
             continue;
         }
@@ -394,7 +419,8 @@ print_takers(film_nan_story *story, uint32_t index, uint64_t level)
     const film_op_graph *graph = &story->graph;
     uint64_t shown = 0;
 
-    for (uint32_t at = graph->nodes[index].write; at != FILM_NO_NODE && shown < story->width;
+    for (uint32_t at = graph->nodes[index].write;
+         at != FILM_NO_NODE && shown < story->width;
          at = graph->writes[at].next, shown++) {
         print_indent(story, level);
         film_output_format(output, "t%" PRIu64 " -> ",
@@ -446,7 +472,8 @@ print_modules(film_nan_story *story)
         }
         if (k == count) {
             film_output_text(output, count == 0 ? "  modules: " : ", ");
-            film_output_display(output, film_reader_string(story->reader, node->module));
+            film_output_display(output,
+                                film_reader_string(story->reader, node->module));
             told[count++] = node->module;
         }
     }
@@ -475,10 +502,11 @@ film_nan_print_text(film_nan_story *story)
     film_output_grouped_u64(output, story->reached);
     FILM_OUTPUT_LITERAL(output, " of the ");
     film_output_count(output, ops_behind(graph), "op");
-    film_output_text(output, graph->to_end ? " behind it took them, or what came of "
-                                             "them\n"
-                                           : " that were looked at behind it took them, "
-                                             "or what came of them\n");
+    film_output_text(output, graph->to_end
+                                 ? " behind it took them, or what came of "
+                                   "them\n"
+                                 : " that were looked at behind it took them, "
+                                   "or what came of them\n");
     if (story->depth > 0) {
         print_takers(story, graph->middle, 1);
     }

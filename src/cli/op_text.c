@@ -133,7 +133,8 @@ film_op_json_number(film_output *output, double number)
 void
 film_op_json_tensor(film_output *output, const film_op_tensor *tensor)
 {
-    film_output_format(output, "{\"tensor\":\"t%" PRIu64 "\",\"text\":", tensor->serial);
+    film_output_format(output,
+                       "{\"tensor\":\"t%" PRIu64 "\",\"text\":", tensor->serial);
     film_output_json(output, tensor->text);
     FILM_OUTPUT_LITERAL(output, ",\"dtype\":");
     film_output_json(output, tensor->dtype);
@@ -149,8 +150,8 @@ film_op_json_tensor(film_output *output, const film_op_tensor *tensor)
         FILM_OUTPUT_LITERAL(output, ",\"max\":");
         film_op_json_number(output, tensor->summary.max);
         film_output_format(output,
-                           ",\"nonfinite\":%" PRIu64 ",\"sampled\":%s,\"hash\":\"%016"
-                           PRIx64 "\"",
+                           ",\"nonfinite\":%" PRIu64
+                           ",\"sampled\":%s,\"hash\":\"%016" PRIx64 "\"",
                            tensor->summary.nonfinite,
                            tensor->sampled ? "true" : "false", tensor->summary.hash);
     }

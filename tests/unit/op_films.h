@@ -79,7 +79,8 @@ tensor(op_film *film, op_tensor told)
                    : "storage,offset,version,min,max,mean,std,zeros,nonfinite,hash"));
     *to++ = FILM_BASE_NONE;
     to = film_varint_encode(to, told.nonfinite < 0 ? 3 : 10);
-    to = film_token_put_int(to, told.storage == 0 ? (int64_t)told.serial : told.storage);
+    to =
+        film_token_put_int(to, told.storage == 0 ? (int64_t)told.serial : told.storage);
     to = film_token_put_int(to, 0);
     to = film_token_put_int(to, 0);
     if (told.nonfinite >= 0) {

@@ -14,9 +14,9 @@ typedef struct pair {
 /* What one side's ops are. */
 typedef struct told_op {
     const char *function;
-    int64_t size;   /* of its argument and result */
-    int64_t hash;   /* of the result; -1: no summary */
-    double number;  /* an argument; 0: none */
+    int64_t size;  /* of its argument and result */
+    int64_t hash;  /* of the result; -1: no summary */
+    double number; /* an argument; 0: none */
     bool raises;
 } told_op;
 
@@ -92,11 +92,11 @@ compare(pair *both, const film_difference *found)
 
 #define COUNT(ops) (sizeof(ops) / sizeof((ops)[0]))
 
-static const told_op plain[] = {{.function = "torch.mm", .size = 4, .hash = 1},
-                                {.function = "torch.relu", .size = 4, .hash = 2},
-                                {.function = "torch.mul", .size = 4, .hash = 3,
-                                 .number = 0.5},
-                                {.function = "torch.sum", .size = 1, .hash = 4}};
+static const told_op plain[] = {
+    {.function = "torch.mm", .size = 4, .hash = 1},
+    {.function = "torch.relu", .size = 4, .hash = 2},
+    {.function = "torch.mul", .size = 4, .hash = 3, .number = 0.5},
+    {.function = "torch.sum", .size = 1, .hash = 4}};
 
 TEST(equal_runs_are_equal)
 {
@@ -253,8 +253,7 @@ write_lines(const char *name, uint32_t lines, uint32_t other)
     op_film film = begin_ops(name);
 
     for (uint32_t i = 0; i < lines; i++) {
-        CHECK(film_append_line(film.thread, 1 + 8 * ((i + (i == other)) % 2),
-                               false));
+        CHECK(film_append_line(film.thread, 1 + 8 * ((i + (i == other)) % 2), false));
     }
     end_ops(&film);
 }

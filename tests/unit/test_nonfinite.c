@@ -21,7 +21,9 @@ open_film(void)
 
     CHECK(film_recordings_open(&film.set, paths, 1, NULL) == FILM_OK);
     film.reader = film.set.items[0].reader;
-    if (getenv("KEEP") == NULL) unlink(path);
+    if (getenv("KEEP") == NULL) {
+        unlink(path);
+    }
     return film;
 }
 
@@ -56,9 +58,9 @@ write_spread(void)
 
     set_tensor(&film, 2, one);
     told.relu = op(&film, (op_call){.function = "torch.relu", .gave = two}, &one, 1);
-    told.log = op(&film,
-                  (op_call){.function = "torch.log", .module = "net.a", .gave = three},
-                  &two, 1);
+    told.log =
+        op(&film, (op_call){.function = "torch.log", .module = "net.a", .gave = three},
+           &two, 1);
     told.sum = op(&film, (op_call){.function = "torch.sum", .gave = four}, &three, 1);
     set_tensor(&film, 2, four);
     told.mended =
@@ -183,10 +185,9 @@ TEST(a_change_is_seen_through_a_view)
     uint64_t base = tensor(&film, (op_tensor){.serial = 1, .size = 4}),
              view = tensor(&film, (op_tensor){.serial = 2, .size = 4, .storage = 1}),
              bad = tensor(&film, (op_tensor){.serial = 1, .size = 4, .nonfinite = 1}),
-             seen = tensor(&film, (op_tensor){.serial = 2,
-                                              .size = 4,
-                                              .storage = 1,
-                                              .nonfinite = 1}),
+             seen = tensor(
+                 &film,
+                 (op_tensor){.serial = 2, .size = 4, .storage = 1, .nonfinite = 1}),
              sum = tensor(&film, (op_tensor){.serial = 3, .size = 1, .nonfinite = 1});
     uint64_t change, last;
     film_op_graph graph;
@@ -200,9 +201,8 @@ TEST(a_change_is_seen_through_a_view)
     end_ops(&film);
     read = open_film();
     CHECK(film_op_graph_make(&graph, &read.set, 0, 1, last, 0, 1000, NULL) == FILM_OK);
-    CHECK_EQUAL(
-        graph.nodes[graph.links[graph.nodes[graph.middle].first_taken].from].op,
-        change);
+    CHECK_EQUAL(graph.nodes[graph.links[graph.nodes[graph.middle].first_taken].from].op,
+                change);
     film_op_graph_reset(&graph);
     film_recordings_close(&read.set);
 }

@@ -89,8 +89,8 @@ last_part(const char *name)
 bool
 film_op_gives_blank(const char *function)
 {
-    static const char *const names[] = {"empty",         "empty_like",
-                                        "new_empty",     "empty_strided",
+    static const char *const names[] = {"empty",          "empty_like",
+                                        "new_empty",      "empty_strided",
                                         "empty_permuted", "new_empty_strided"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -112,8 +112,8 @@ is_ignored(const finder *find, const film_event *event)
 
         if (fnmatch(glob, function, 0) == 0 ||
             fnmatch(glob, last_part(function), 0) == 0 ||
-            (event->api != 0 && (fnmatch(glob, api, 0) == 0 ||
-                                 fnmatch(glob, last_part(api), 0) == 0))) {
+            (event->api != 0 &&
+             (fnmatch(glob, api, 0) == 0 || fnmatch(glob, last_part(api), 0) == 0))) {
             return true;
         }
     }

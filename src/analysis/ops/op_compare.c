@@ -14,12 +14,12 @@ const char *
 film_op_aspect_name(film_op_aspect aspect)
 {
     static const char *const names[] = {
-        [FILM_OP_ALIKE] = "nothing",     [FILM_OP_FUNCTION] = "function",
-        [FILM_OP_RAISED] = "exception",  [FILM_OP_MODE] = "mode",
+        [FILM_OP_ALIKE] = "nothing",       [FILM_OP_FUNCTION] = "function",
+        [FILM_OP_RAISED] = "exception",    [FILM_OP_MODE] = "mode",
         [FILM_OP_ARGUMENTS] = "arguments", [FILM_OP_FORM] = "form",
-        [FILM_OP_DTYPE] = "dtype",       [FILM_OP_SHAPE] = "shape",
-        [FILM_OP_DEVICE] = "device",     [FILM_OP_LAYOUT] = "layout",
-        [FILM_OP_VALUE] = "value",       [FILM_OP_NUMBERS] = "numbers"};
+        [FILM_OP_DTYPE] = "dtype",         [FILM_OP_SHAPE] = "shape",
+        [FILM_OP_DEVICE] = "device",       [FILM_OP_LAYOUT] = "layout",
+        [FILM_OP_VALUE] = "value",         [FILM_OP_NUMBERS] = "numbers"};
 
     return names[aspect];
 }
@@ -159,14 +159,15 @@ compare_heads(const film_op_item *left, const film_op_item *right)
         (!is_end && !same_text(left->function, right->function))) {
         return FILM_OP_FUNCTION;
     }
-    if (is_end && (left->flags != right->flags ||
-                   !same_text(left->function, right->function))) {
+    if (is_end &&
+        (left->flags != right->flags || !same_text(left->function, right->function))) {
         return FILM_OP_RAISED;
     }
     if (!is_end && ((left->flags ^ right->flags) & MODES) != 0) {
         return FILM_OP_MODE;
     }
-    if (left->all_values != right->all_values || left->positional != right->positional) {
+    if (left->all_values != right->all_values ||
+        left->positional != right->positional) {
         return FILM_OP_ARGUMENTS;
     }
     for (uint32_t i = 0; i < left->value_count; i++) {
@@ -183,8 +184,8 @@ film_op_compare(const film_op_item *left, const film_op_item *right, bool number
     film_op_comparison found = {.aspect = compare_heads(left, right)};
 
     for (int pass = 0; pass < 1 + numbers && found.aspect == FILM_OP_ALIKE; pass++) {
-        for (uint32_t i = 0;
-             i < left->value_count && found.aspect == FILM_OP_ALIKE; i++) {
+        for (uint32_t i = 0; i < left->value_count && found.aspect == FILM_OP_ALIKE;
+             i++) {
             found = compare_values(left, right, i, pass > 0);
         }
     }
@@ -236,10 +237,9 @@ list_records(const film_event *event, uint64_t records[64])
         film_token token;
 
         film_token_read(&input, &token);
-        records[i] =
-            token.kind == FILM_TOKEN_VALUE || token.kind == FILM_TOKEN_OBJECT
-                ? token.value + 1
-                : 0;
+        records[i] = token.kind == FILM_TOKEN_VALUE || token.kind == FILM_TOKEN_OBJECT
+                         ? token.value + 1
+                         : 0;
     }
     return count;
 }
@@ -286,15 +286,17 @@ film_op_entry(film_reader *reader, const film_event *event, film_buffer *scratch
     visit to = {.out = out, .records = records};
     bool is_op = event->kind == FILM_KIND_OP;
 
-    *out = (film_diff_entry){
-        .number = event->number, .key = event->kind, .has_values = true, .counts = is_op};
+    *out = (film_diff_entry){.number = event->number,
+                             .key = event->kind,
+                             .has_values = true,
+                             .counts = is_op};
     to.record_count = list_records(event, records);
-    out->shape = film_digest_mix(
-        out->shape, is_op ? (uint64_t)(event->form & MODES) : event->form);
+    out->shape = film_digest_mix(out->shape,
+                                 is_op ? (uint64_t)(event->form & MODES) : event->form);
     out->shape = film_digest_mix(out->shape, event->token_count);
     if (is_op) {
-        out->key =
-            film_digest_mix(out->key, hash_text(film_reader_string(reader, event->text)));
+        out->key = film_digest_mix(out->key,
+                                   hash_text(film_reader_string(reader, event->text)));
         out->shape = film_digest_mix(out->shape, event->slot);
         out->shape = film_digest_mix(
             out->shape, hash_text(film_reader_string(reader, event->name)));

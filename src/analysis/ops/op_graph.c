@@ -329,8 +329,7 @@ film_op_graph_make(film_op_graph *graph, const film_recordings *set, size_t reco
     graph->reader = one.items->reader;
     graph->middle = FILM_NO_NODE;
     range.from_ns = time_ns + one.items->shift_ns;
-    FILM_TRY(
-        film_merge_run_up(&one, &range, events, &walked, &graph->whole, error));
+    FILM_TRY(film_merge_run_up(&one, &range, events, &walked, &graph->whole, error));
     FILM_TRY(film_merge_open(&one, &walked, &merge, error));
     status = walk(graph, merge, thread, op, events, error);
     film_merge_close(merge);

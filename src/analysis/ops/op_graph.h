@@ -25,22 +25,22 @@ typedef enum film_numbers {
 /* A tensor that an op took or gave. */
 typedef struct film_op_link {
     uint64_t record, serial;
-    int64_t version;   /* how often it had been changed in place */
-    uint32_t from;     /* taken: node that made it, or FILM_NO_NODE */
-    uint32_t value;    /* among the event's values; of what it gave 0 is the result */
-    uint8_t numbers;   /* film_numbers */
+    int64_t version; /* how often it had been changed in place */
+    uint32_t from;   /* taken: node that made it, or FILM_NO_NODE */
+    uint32_t value;  /* among the event's values; of what it gave 0 is the result */
+    uint8_t numbers; /* film_numbers */
 } film_op_link;
 
 typedef struct film_op_node {
     uint64_t op, end; /* event numbers; end 0: it has none in the stretch */
     uint64_t order;   /* when it ended, among the ops of the stretch; 0: not */
     uint32_t thread, code, offset;
-    uint32_t function, api, module; /* string ids */
+    uint32_t function, api, module;  /* string ids */
     size_t first_taken, first_given; /* links */
     uint32_t taken, given;
     /* film_op_graph_follow: */
-    uint32_t depth;  /* 0: not reached; 1: the op that was followed */
-    uint32_t parent; /* node that gave what it took; when depth > 1 */
+    uint32_t depth;          /* 0: not reached; 1: the op that was followed */
+    uint32_t parent;         /* node that gave what it took; when depth > 1 */
     uint32_t child, sibling; /* the first that it is the parent of; the next of those */
     uint32_t write;          /* the first write of what it gave */
 } film_op_node;

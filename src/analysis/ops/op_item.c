@@ -162,9 +162,10 @@ read_values(film_op_item *item, film_reader *reader, const film_event *event,
         out->is_cut = value.cut;
         out->number = token.kind == FILM_TOKEN_FLOAT ? token.number : 0;
         /* An op's names are strings of the reader, which stay. */
-        out->keyword = event->kind == FILM_KIND_OP
-                           ? keep(item, film_reader_op_keyword(reader, event, i), failed)
-                           : (film_text){"", 0};
+        out->keyword =
+            event->kind == FILM_KIND_OP
+                ? keep(item, film_reader_op_keyword(reader, event, i), failed)
+                : (film_text){"", 0};
     }
     return FILM_OK;
 }
@@ -212,7 +213,8 @@ film_op_item_read(film_op_item *item, film_reader *reader, const film_event *eve
     item->function = keep(item, film_reader_string(reader, event->text), &to.failed);
     if (event->kind == FILM_KIND_OP) {
         item->api = keep(item, film_reader_string(reader, event->api), &to.failed);
-        item->module = keep(item, film_reader_string(reader, event->module), &to.failed);
+        item->module =
+            keep(item, film_reader_string(reader, event->module), &to.failed);
     }
     item->all_values = event->token_count;
     item->value_count = event->token_count < FILM_OP_ITEM_VALUES ? event->token_count
@@ -220,8 +222,8 @@ film_op_item_read(film_op_item *item, film_reader *reader, const film_event *eve
     FILM_TRY(film_reader_event_tensors(reader, event, count_tensor, item, error));
     item->values =
         film_scratch_take(&item->scratch, item->value_count + 1, sizeof(*item->values));
-    item->tensors =
-        film_scratch_take(&item->scratch, item->all_tensors + 1, sizeof(*item->tensors));
+    item->tensors = film_scratch_take(&item->scratch, item->all_tensors + 1,
+                                      sizeof(*item->tensors));
     if (item->values == NULL || item->tensors == NULL) {
         item->value_count = 0;
         return film_fail(error, FILM_NO_MEMORY, "memory ran out");
