@@ -61,7 +61,7 @@ enum {
     FILM_OPERATION_INNER = 4,     /* seen within torch's C++: it has no values */
     FILM_OPERATION_BACKWARD = 8,  /* a node of the backward pass, or an op within one */
     FILM_OPERATION_SYNC = 16,     /* it waits for the device: item, tolist, cpu ... */
-    FILM_OPERATION_LAUNCH = 32, /* a tensor is on a device: its time is the launch's */
+    FILM_OPERATION_LAUNCH = 32,   /* a tensor is on a device: its time is the launch's */
     FILM_OPERATION_COMPILED = 64, /* a region that torch.compile has compiled */
     FILM_OPERATION_MODE = 128     /* told by a mode of filmstrip.torch */
 };

@@ -50,8 +50,8 @@ argument_is(reading *from, const film_event *event, const char *name, const char
 static bool
 waits(reading *from, const film_event *event, const film_collective_function *function)
 {
-    static const char *const tensors[] = {"tensor", "tensors",       "input",
-                                          "output", "output_tensor", "tensor_list"};
+    static const char *const tensors[] = {"tensor", "tensors", "input", "output",
+                                          "output_tensor", "tensor_list"};
     film_value value;
 
     if (function->blocks) {
@@ -236,8 +236,9 @@ choose_codes(reading *from)
         const film_code *code = film_reader_code(from->reader, i);
 
         from->functions[i] =
-            code == NULL ? NULL
-                         : film_collective_find(code->module.data, code->qualname.data);
+            code == NULL
+                ? NULL
+                : film_collective_find(code->module.data, code->qualname.data);
         from->wanted[i] = from->functions[i] != NULL;
         from->to->groups_unknown |=
             from->wanted[i] && from->functions[i]->kind == FILM_COLLECTIVE_GROUP;

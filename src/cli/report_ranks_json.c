@@ -63,8 +63,7 @@ print_rank(const film_ranks_report *report, size_t index, film_output *output)
     if (within != NULL) {
         put_text(output, ",\"within\":{\"function\":", within->function->name);
         if (within->group != FILM_NO_GROUP) {
-            put_text(output,
-                     ",\"group\":", rank->collectives.groups[within->group].key);
+            put_text(output, ",\"group\":", rank->collectives.groups[within->group].key);
             put_u64(output, ",\"number\":", within->number);
         }
         put_u64(output, ",\"since_ns\":", within->enter_ns + recording->shift_ns);
@@ -97,7 +96,8 @@ print_step(const film_ranks_report *report, size_t index, film_output *output)
         put_text(output, ",\"until\":", step->until);
     }
     put_u64(output, ",\"at_ns\":", step->at_ns);
-    put_u64(output, ",\"slowest\":", (uint64_t)report->ranks.items[step->slowest].rank);
+    put_u64(output,
+            ",\"slowest\":", (uint64_t)report->ranks.items[step->slowest].rank);
     put_u64(output, ",\"others_ns\":", step->others_ns);
     put_u64(output, ",\"waited_ns\":", step->waited_ns);
     FILM_OUTPUT_LITERAL(output, ",\"took_ns\":[");

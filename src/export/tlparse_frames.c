@@ -106,8 +106,8 @@ put_locals(film_tlparse *to, film_buffer *out, film_moment moment, size_t index)
 {
     const film_variable *variables;
     size_t count;
-    film_status status =
-        film_timeline_variables(to->timeline, moment, index, &variables, &count, NULL);
+    film_status status = film_timeline_variables(to->timeline, moment, index,
+                                                 &variables, &count, NULL);
 
     if (status == FILM_NO_MEMORY) {
         out->failed = true;

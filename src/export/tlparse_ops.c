@@ -95,7 +95,8 @@ put_arguments(film_tlparse *to, film_buffer *out, const film_tlparse_op *op,
         }
         film_tlparse_put_value(to, out, moment, &value);
     }
-    film_buffer_append_text(out, positional == op->count ? "], \"kwargs\": {}" : "}");
+    film_buffer_append_text(out,
+                            positional == op->count ? "], \"kwargs\": {}" : "}");
 }
 
 /* The items of *args or **kwargs, without their brackets. */
@@ -190,13 +191,15 @@ put_user(film_tlparse *to, film_buffer *out, const film_event *event)
     film_literal_int(out, user->line);
     LITERAL(out, ", \"user_filename\": ");
     code = film_reader_code(to->reader, user->code);
-    film_literal_int(
-        out,
-        code == NULL ? 0 : film_trace_log_string(&to->log, event->time_ns, code->file));
+    film_literal_int(out,
+                     code == NULL ? 0
+                                  : film_trace_log_string(&to->log, event->time_ns,
+                                                          code->file));
     code = inner == NULL ? NULL : film_reader_code(to->reader, inner->code);
     if (code != NULL &&
-        film_timeline_event(to->timeline, film_moment_of(event->thread, inner->entered),
-                            &call, NULL) == FILM_OK &&
+        film_timeline_event(to->timeline,
+                            film_moment_of(event->thread, inner->entered), &call,
+                            NULL) == FILM_OK &&
         call->kind == FILM_KIND_CALL && call->code == inner->code) {
         film_event kept = *call;
         uint8_t *tokens = film_alloc(call->tokens_length + 1);
@@ -256,9 +259,9 @@ put_line(film_tlparse *to, film_buffer *out, const film_event *event, size_t dep
         const char *slash = memrchr(code->file.data, '/', code->file.length);
         put_text(out, slash == NULL
                           ? code->file
-                          : (film_text){slash + 1,
-                                        code->file.length -
-                                            (size_t)(slash + 1 - code->file.data)});
+                          : (film_text){slash + 1, code->file.length -
+                                                       (size_t)(slash + 1 -
+                                                                code->file.data)});
         snprintf(number, sizeof(number), ":%lu ",
                  (unsigned long)film_reader_event_line(to->reader, event));
         film_buffer_append_text(out, number);
@@ -403,8 +406,8 @@ end_line(film_tlparse *to, film_tlparse_op *op, const film_event *event)
         put_text(&to->ops, film_reader_string(to->reader, event->text));
     }
     else if (event->token_count > 0 &&
-             film_reader_event_value(to->reader, event, 0, SHOWN_BYTES, &value, NULL) ==
-                 FILM_OK) {
+             film_reader_event_value(to->reader, event, 0, SHOWN_BYTES, &value,
+                                     NULL) == FILM_OK) {
         LITERAL(&to->ops, " -> ");
         put_text(&to->ops, value.text);
     }

@@ -31,7 +31,7 @@ typedef struct film_tlparse_op {
     film_buffer rest;   /* owned: what stands behind `kwargs` */
     film_buffer tokens; /* owned: of its arguments */
     uint32_t count, positional, names; /* of them, as of an op event */
-    film_buffer line;                  /* owned: its line of text up to what it gave */
+    film_buffer line;   /* owned: its line of text up to what it gave */
 } film_tlparse_op;
 
 typedef struct film_tlparse_thread {

@@ -112,8 +112,8 @@ begin_capture(void)
     session->unknown_edges = 0;
     session->plans_missing = 0;
     end_values(NULL);
-    session->captures =
-        session->options.level >= FILM_LEVEL_VALUES && film_session_begin_values();
+    session->captures = session->options.level >= FILM_LEVEL_VALUES &&
+                        film_session_begin_values();
     if (session->operations) { /* in a child */
         session->operations = film_session_begin_values();
         film_tensors_begin();

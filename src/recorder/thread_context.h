@@ -48,10 +48,9 @@ typedef struct film_stack_entry {
     bool initialises; /* an __init__: it gives `self` to its caller */
     bool pending;     /* the newest of the context's pendings is this frame's */
     bool opcodes;     /* 3.11: we asked for the frame's opcode events */
-    uint32_t
-        module; /* string id of the nn.Module path it lies within (torch/place.c) */
-    bool calls_only; /* only its calls are told: film_code.calls_only */
-    bool outer;      /* no target: told because it calls one, and not looked into */
+    uint32_t module;  /* string id of the nn.Module path it lies within (torch/place.c) */
+    bool calls_only;  /* only its calls are told: film_code.calls_only */
+    bool outer;       /* no target: told because it calls one, and not looked into */
     uint32_t code_id;
     uint32_t site; /* the caller's place + 1 */
     /* What each variable was last told to hold, as a check word (objects.c); slots that

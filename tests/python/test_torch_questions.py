@@ -8,6 +8,7 @@ import json
 import pathlib
 
 import pytest
+
 from conftest import Result, run_program
 
 pytestmark = pytest.mark.skipif(

@@ -191,8 +191,9 @@ finish(job *all)
 {
     for (int i = 0; i < all->count; i++) {
         char rank[24], world[24];
-        film_meta_pair pairs[] = {
-            {"rank", rank}, {"world_size", world}, {"host_hash", all->hosts[i]}};
+        film_meta_pair pairs[] = {{"rank", rank},
+                                  {"world_size", world},
+                                  {"host_hash", all->hosts[i]}};
         film_error error = {0};
 
         snprintf(rank, sizeof(rank), "%d", i);
@@ -321,8 +322,7 @@ TEST(hosts_are_aligned_by_what_their_ranks_met_in)
     finish(&all);
     /* Wall clocks are off by seconds, the others began with their hosts. */
     started[0] = shift_clocks(all.paths[0], 0, 0);
-    started[1] =
-        shift_clocks(all.paths[1], INT64_C(-7000000000), INT64_C(123456789012));
+    started[1] = shift_clocks(all.paths[1], INT64_C(-7000000000), INT64_C(123456789012));
     started[2] = shift_clocks(all.paths[2], INT64_C(5000000000), INT64_C(-1000000000));
     open_all(&all, &set);
     CHECK_EQUAL(set.host_count, RANKS);

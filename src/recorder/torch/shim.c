@@ -50,10 +50,9 @@ static const char *const device_names[] = {"cpu", "cuda", "meta", "xpu", "mps", 
 #define LAST_PLACE 96
 #define FIELD_BYTES 24 /* behind sizes and strides: what is looked for in them */
 #define COUNTER_PLACE 40
-#define AUTOGRAD_PLACE 24   /* of the autograd metadata: NULL where there is none */
+#define AUTOGRAD_PLACE 24 /* of the autograd metadata: NULL where there is none */
 #define INLINE_DIMENSIONS 5 /* sizes and strides of so many lie in the TensorImpl */
-#define COUNTER_VALUE                                                                  \
-    16 /* of a c10::VariableVersion's counter: behind its table and
+#define COUNTER_VALUE 16 /* of a c10::VariableVersion's counter: behind its table and
                             reference count */
 
 static struct {
@@ -169,7 +168,8 @@ film_shim_type(unsigned which)
     static const struct {
         const char *module, *name;
     } exact[] = {{"torch", "Tensor"}, {"torch.nn.parameter", "Parameter"}};
-    PyObject *module = film_dict_find(PyImport_GetModuleDict(), exact[which].module);
+    PyObject *module =
+        film_dict_find(PyImport_GetModuleDict(), exact[which].module);
     PyObject *type = module == NULL || !PyModule_Check(module)
                          ? NULL
                          : film_dict_find(PyModule_GetDict(module), exact[which].name);
@@ -524,9 +524,9 @@ make_various(PyObject *torch_module)
 
     for (size_t index = 0; all != NULL && index < sizeof(kinds) / sizeof(kinds[0]);
          index++) {
-        PyObject *made =
-            make_one(torch_module, kinds[index].shape, kinds[index].dimensions,
-                     kinds[index].dtype, kinds[index].device);
+        PyObject *made = make_one(torch_module, kinds[index].shape,
+                                  kinds[index].dimensions, kinds[index].dtype,
+                                  kinds[index].device);
 
         if (made != NULL) {
             (void)PyList_Append(all, made);
@@ -545,9 +545,9 @@ add_views(PyObject *all)
     for (Py_ssize_t index = 0; index < count; index++) {
         PyObject *tensor = PyList_GET_ITEM(all, index);
         PyObject *turned = PyObject_CallMethod(tensor, "transpose", "ii", 0, -1);
-        PyObject *part = turned == NULL
-                             ? NULL
-                             : PyObject_CallMethod(turned, "narrow", "iii", 0, 1, 1);
+        PyObject *part =
+            turned == NULL ? NULL
+                           : PyObject_CallMethod(turned, "narrow", "iii", 0, 1, 1);
 
         if (turned != NULL) {
             (void)PyList_Append(all, turned);
