@@ -263,6 +263,11 @@ bench: have-python ## measures against the bare program and against peers
 	@.venvs/$(LAST)/bin/python bench/plans.py
 	@.venvs/$(LAST)/bin/python bench/known_values.py
 
+.PHONY: bench-torch
+bench-torch: have-python ## measures the recording of PyTorch against the bare program and peers (Python 3.11)
+	@$(MAKE) install-$(TORCH_VERSION) torch
+	@.venvs/$(TORCH_VERSION)/bin/python bench/torch_bench.py
+
 # --- editors ----------------------------------------------------------------------
 
 build/stamps/vsce: editors/vscode/package.json editors/vscode/package-lock.json build/stamps/system-test

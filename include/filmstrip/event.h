@@ -61,13 +61,15 @@ enum {
     FILM_OPERATION_INNER = 4,     /* seen within torch's C++: it has no values */
     FILM_OPERATION_BACKWARD = 8,  /* a node of the backward pass, or an op within one */
     FILM_OPERATION_SYNC = 16,     /* it waits for the device: item, tolist, cpu ... */
-    FILM_OPERATION_LAUNCH = 32,   /* a tensor is on a device: its time is the launch's */
+    FILM_OPERATION_LAUNCH = 32, /* a tensor is on a device: its time is the launch's */
     FILM_OPERATION_COMPILED = 64, /* a region that torch.compile has compiled */
     FILM_OPERATION_MODE = 128     /* told by a mode of filmstrip.torch */
 };
 /* Of an op_end. */
 enum {
-    FILM_OPERATION_RAISED = 1 /* it ended by an exception: text, value */
+    FILM_OPERATION_RAISED = 1, /* it ended by an exception: text, value */
+    FILM_OPERATION_DEVICE =
+        2 /* it ran on a device, by whose clock it is timed: a track */
 };
 
 /* The values that may go with an event (film_event_value_index). */

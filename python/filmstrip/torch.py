@@ -102,9 +102,7 @@ def _start() -> str:
         text_bytes=_TEXT_BYTES,
     )
     options.excludes = ["torch"]
-    return _options.begin(
-        options, _options.describe(options, _api._program_words())
-    )
+    return _options.begin(options, _options.describe(options, _api._program_words()))
 
 
 def _write(film: str, folder: str, began: tuple[int, int, int], end: int) -> None:

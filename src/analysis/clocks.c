@@ -43,8 +43,7 @@ tighten(int64_t *bounds, size_t count)
     for (size_t k = 0; k < count; k++) {
         for (size_t a = 0; a < count; a++) {
             for (size_t b = 0; b < count; b++) {
-                int64_t over =
-                    add_bounds(bounds[a * count + k], bounds[k * count + b]);
+                int64_t over = add_bounds(bounds[a * count + k], bounds[k * count + b]);
                 if (over < bounds[a * count + b]) {
                     bounds[a * count + b] = over;
                 }
@@ -104,8 +103,8 @@ find_hosts(film_recordings *set, film_error *error)
         uint32_t host = 0;
 
         while (host < set->host_count &&
-               (hash == NULL || strncmp(hash, set->hosts[host].hash,
-                                        FILM_HASH_TEXT_BYTES - 1) != 0)) {
+               (hash == NULL ||
+                strncmp(hash, set->hosts[host].hash, FILM_HASH_TEXT_BYTES - 1) != 0)) {
             host++;
         }
         set->items[i].host = host;

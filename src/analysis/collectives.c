@@ -17,8 +17,8 @@ typedef struct reading {
     film_collectives *to;
     const film_collective_function **functions; /* owned; by code id */
     bool *wanted;                               /* owned; likewise */
-    char *ranks; /* owned; of the group that is being made; NULL: not known */
-    film_error *error;
+    char *ranks;         /* owned; of the group that is being made; NULL: not known */
+    bool several_groups; /* the program has made some */
 } reading;
 
 /* The value of an argument, borrowed until the next one; false: it was not recorded. */
@@ -50,8 +50,8 @@ argument_is(reading *from, const film_event *event, const char *name, const char
 static bool
 waits(reading *from, const film_event *event, const film_collective_function *function)
 {
-    static const char *const tensors[] = {"tensor", "tensors", "input", "output",
-                                          "output_tensor", "tensor_list"};
+    static const char *const tensors[] = {"tensor", "tensors",       "input",
+                                          "output", "output_tensor", "tensor_list"};
     film_value value;
 
     if (function->blocks) {
@@ -91,7 +91,8 @@ group_of(reading *from, const film_event *event)
     film_value value;
 
     if (event->token_count == 0) {
-        return to->groups_unknown ? FILM_NO_GROUP : 0;
+        to->groups_unknown |= from->several_groups;
+        return from->several_groups ? FILM_NO_GROUP : 0;
     }
     if (!argument(from, event, "group", &value) ||
         strcmp(value.text.data, "None") == 0) {
@@ -236,11 +237,10 @@ choose_codes(reading *from)
         const film_code *code = film_reader_code(from->reader, i);
 
         from->functions[i] =
-            code == NULL
-                ? NULL
-                : film_collective_find(code->module.data, code->qualname.data);
+            code == NULL ? NULL
+                         : film_collective_find(code->module.data, code->qualname.data);
         from->wanted[i] = from->functions[i] != NULL;
-        from->to->groups_unknown |=
+        from->several_groups |=
             from->wanted[i] && from->functions[i]->kind == FILM_COLLECTIVE_GROUP;
     }
     return true;
@@ -272,7 +272,7 @@ film_status
 film_collectives_read(film_reader *reader, film_collectives *collectives,
                       film_error *error)
 {
-    reading from = {.reader = reader, .to = collectives, .error = error};
+    reading from = {.reader = reader, .to = collectives};
     film_span_visitor visitor = {&from, begin, end};
     film_status status;
     size_t threads = film_reader_thread_count(reader);

@@ -12,7 +12,8 @@ typedef struct film_flight {
     char name[64];  /* gloo:all_reduce */
     char group[64]; /* default_pg */
     char state[32]; /* scheduled, started, completed */
-    int64_t number; /* of a collective in its group, from 1; of what is between two ranks
+    int64_t
+        number; /* of a collective in its group, from 1; of what is between two ranks
                        likewise */
 } film_flight;
 

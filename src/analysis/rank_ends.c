@@ -37,10 +37,10 @@ keep_frames(film_reader *reader, film_cursor *cursor, film_rank_end *end)
     }
     for (size_t i = 0; i < depth; i++) {
         end->frames[i].code = stack[i].code;
-        end->frames[i].line = stack[i].offset == FILM_NO_OFFSET
-                                  ? 0
-                                  : film_reader_line(reader, stack[i].code,
-                                                     stack[i].offset);
+        end->frames[i].line =
+            stack[i].offset == FILM_NO_OFFSET
+                ? 0
+                : film_reader_line(reader, stack[i].code, stack[i].offset);
     }
     end->depth = depth;
     return true;
@@ -100,8 +100,8 @@ note_unfinished(const film_ranks *ranks, film_rank_ends *ends,
             found.missing += film_ranks_has_member(group, ranks->items[i].rank);
         }
         else if (met->leave_ns == FILM_NEVER_NS) {
-            uint64_t came = met->enter_ns +
-                            ranks->set->items[ranks->items[i].recording].shift_ns;
+            uint64_t came =
+                met->enter_ns + ranks->set->items[ranks->items[i].recording].shift_ns;
             found.waiting++;
             found.name = met->function->name;
             found.since_ns = came < found.since_ns ? came : found.since_ns;
@@ -128,8 +128,7 @@ look_at_clock(const film_ranks *ranks, film_rank_ends *ends)
     char here[FILM_HOST_HASH_BYTES];
 
     for (size_t i = 0; i < ranks->count && film_host_hash(here); i++) {
-        const film_recording *recording =
-            &ranks->set->items[ranks->items[i].recording];
+        const film_recording *recording = &ranks->set->items[ranks->items[i].recording];
         const film_info *info = film_reader_info(recording->reader);
         uint64_t now;
 
@@ -137,8 +136,8 @@ look_at_clock(const film_ranks *ranks, film_rank_ends *ends)
             strcmp(ranks->set->hosts[recording->host].hash, here) != 0) {
             continue;
         }
-        now = film_clock_monotonic_ns() - info->start_monotonic_ns +
-              recording->shift_ns;
+        now =
+            film_clock_monotonic_ns() - info->start_monotonic_ns + recording->shift_ns;
         if (now > ends->end_ns) {
             ends->end_ns = now;
             ends->is_now = true;
@@ -163,8 +162,8 @@ film_rank_ends_read(const film_ranks *ranks, film_rank_ends *ends, film_error *e
         end->within = find_within(&rank->collectives);
         thread = choose_thread(recording->reader, end->within);
         for (size_t k = 0; k < threads; k++) {
-            uint64_t last = film_reader_thread(recording->reader, k)->last_ns +
-                            recording->shift_ns;
+            uint64_t last =
+                film_reader_thread(recording->reader, k)->last_ns + recording->shift_ns;
             end->last_ns = last > end->last_ns ? last : end->last_ns;
         }
         ends->end_ns = end->last_ns > ends->end_ns ? end->last_ns : ends->end_ns;

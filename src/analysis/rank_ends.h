@@ -16,8 +16,8 @@ typedef struct film_rank_end {
     uint64_t event;   /* number of the last event of `thread` */
     uint32_t thread;  /* the one that waits in a collective, else the first; 0: none */
     uint8_t kind;     /* of that event */
-    const film_collective *within;     /* it has not left it; NULL: none */
-    film_rank_frame *frames; /* owned; of `thread`, outermost first */
+    const film_collective *within; /* it has not left it; NULL: none */
+    film_rank_frame *frames;       /* owned; of `thread`, outermost first */
     size_t depth;
 } film_rank_end;
 
@@ -26,7 +26,7 @@ typedef struct film_unfinished {
     const film_rank_group *group;
     uint32_t number;
     const char *name;
-    uint64_t since_ns; /* when the first of them came, on the common line */
+    uint64_t since_ns;       /* when the first of them came, on the common line */
     size_t waiting, missing; /* ranks with a recording */
 } film_unfinished;
 
@@ -35,7 +35,8 @@ typedef struct film_rank_ends {
     size_t count;
     film_unfinished *unfinished; /* owned */
     size_t unfinished_count, unfinished_capacity;
-    uint64_t end_ns; /* the last event of all ranks, on the common line; where one of this
+    uint64_t
+        end_ns; /* the last event of all ranks, on the common line; where one of this
                         machine still runs, now */
     bool is_now;
 } film_rank_ends;

@@ -51,9 +51,8 @@ add_step(film_rank_steps *steps, size_t ranks, film_rank_step step, uint64_t *to
     }
     steps->items = items;
     if (steps->count == steps->took_capacity) {
-        uint64_t *grown =
-            film_grow(steps->took, &steps->took_capacity, steps->count + 1,
-                      ranks * sizeof(*grown));
+        uint64_t *grown = film_grow(steps->took, &steps->took_capacity,
+                                    steps->count + 1, ranks * sizeof(*grown));
         if (grown == NULL) {
             return false;
         }
@@ -242,8 +241,7 @@ add_calls(const film_ranks *ranks, const calls *all, film_rank_steps *steps,
     for (size_t i = 0; i < ranks->count; i++) {
         size_t ended = 0;
 
-        while (ended < all[i].count &&
-               all[i].items[ended].leave_ns != FILM_NEVER_NS) {
+        while (ended < all[i].count && all[i].items[ended].leave_ns != FILM_NEVER_NS) {
             ended++;
         }
         count = ended < count ? ended : count;

@@ -55,8 +55,8 @@ join_groups(film_ranks *ranks)
     }
     for (size_t i = 0; i < ranks->group_count; i++) {
         film_rank_group *group = &ranks->groups[i];
-        group->met = film_alloc_array((size_t)group->count * ranks->count,
-                                      sizeof(*group->met));
+        group->met =
+            film_alloc_array((size_t)group->count * ranks->count, sizeof(*group->met));
         if (group->met == NULL) {
             return false;
         }

@@ -27,7 +27,7 @@ typedef struct film_ranks {
     const film_recordings *set; /* borrowed */
     film_rank *items;           /* owned; in order of rank */
     size_t count;
-    int64_t world_size; /* 0: not known */
+    int64_t world_size;      /* 0: not known */
     film_rank_group *groups; /* owned; [0] is the default one, where any was recorded */
     size_t group_count, group_capacity;
 } film_ranks;

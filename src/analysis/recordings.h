@@ -36,7 +36,7 @@ typedef enum film_clock_way {
 
 typedef struct film_host {
     char hash[FILM_HASH_TEXT_BYTES]; /* empty: a recording that cannot tell */
-    size_t first;      /* its earliest recording */
+    size_t first;                    /* its earliest recording */
     film_clock_way way;
     uint64_t error_ns; /* of the last two ways: at most so far off */
     size_t bounds;     /* likewise: collectives that it shared with other hosts */

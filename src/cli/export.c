@@ -154,7 +154,8 @@ run(const film_command *command, int argc, char **argv)
         {"force", 0, FILM_OPTION_FLAG, NULL, "Replace OUT if it exists.", &wanted.force,
          NULL},
         {"sources", 0, FILM_OPTION_CHOICE, "WHICH",
-         "tlparse: texts of all files with a frame in a stack, or (moved) only of those "
+         "tlparse: texts of all files with a frame in a stack, or (moved) only of "
+         "those "
          "of which more than one line was in one.",
          &wanted.sources, source_choices},
         {0},

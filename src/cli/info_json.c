@@ -26,10 +26,10 @@ static void
 put_meta(film_reader *reader, film_output *output)
 {
     static const char *const keys[] = {
-        "program",   "argv",    "python",  "implementation", "platform",
-        "host_hash", "cwd",     "command", "targets",        "excludes",
-        "options",   "started", "ended",   "exit_exception", "parent_pid",
-        "values",    "redact",  "local_rank", "world_size",  "rank_source",
+        "program",   "argv",    "python",     "implementation", "platform",
+        "host_hash", "cwd",     "command",    "targets",        "excludes",
+        "options",   "started", "ended",      "exit_exception", "parent_pid",
+        "values",    "redact",  "local_rank", "world_size",     "rank_source",
     };
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {

@@ -406,7 +406,8 @@ const film_command film_command_log = {
     "\n"
     "Several recordings (a program and its child processes) are merged by time, each "
     "line marked with [process:thread], of the ranks of a distributed program with "
-    "[r3:thread]; then the first lines tell how well their clocks agree. What could steer a terminal is shown as an "
+    "[r3:thread]; then the first lines tell how well their clocks agree. What could "
+    "steer a terminal is shown as an "
     "escape (\\x1b).",
     "filmstrip log train.film | less\n"
     "filmstrip log train.film --function 'model.*' --depth 4\n"

@@ -16,8 +16,8 @@ add(film_paths *paths, const char *text)
     size_t length = strlen(text) + 1;
 
     if (paths->count == paths->capacity) {
-        char **grown = film_grow(paths->items, &paths->capacity, paths->count + 1,
-                                 sizeof(*grown));
+        char **grown =
+            film_grow(paths->items, &paths->capacity, paths->count + 1, sizeof(*grown));
         if (grown == NULL) {
             return false;
         }
@@ -59,7 +59,8 @@ bool
 film_paths_expand(char *const *words, size_t count, film_paths *paths)
 {
     for (size_t i = 0; i < count; i++) {
-        bool is_pattern = strpbrk(words[i], "*?[") != NULL && access(words[i], F_OK) != 0;
+        bool is_pattern =
+            strpbrk(words[i], "*?[") != NULL && access(words[i], F_OK) != 0;
 
         if (!(is_pattern ? add_matches(paths, words[i]) : add(paths, words[i]))) {
             return false;

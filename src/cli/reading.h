@@ -13,7 +13,7 @@
 
 typedef struct film_reading {
     const film_command *command; /* borrowed */
-    film_paths paths; /* what the set was opened from */
+    film_paths paths;            /* what the set was opened from */
     film_recordings set;
     film_output output;     /* the standard output */
     film_progress progress; /* given to the set when a person is watching */

@@ -303,8 +303,8 @@ run(const film_command *command, int argc, char **argv)
     const film_option options[] = {
         {"sort", 's', FILM_OPTION_CHOICE, "KEY",
          "tottime (the default), cumtime, calls or name.", &wanted.sort, keys},
-        {"limit", 'n', FILM_OPTION_NUMBER, "N", "Only the first N functions (with --ranks: steps).",
-         &wanted.limit, NULL},
+        {"limit", 'n', FILM_OPTION_NUMBER, "N",
+         "Only the first N functions (with --ranks: steps).", &wanted.limit, NULL},
         {"callers", 0, FILM_OPTION_FLAG, NULL, "Under each function, who called it.",
          &wanted.callers, NULL},
         {"callees", 0, FILM_OPTION_FLAG, NULL, "Under each function, what it called.",

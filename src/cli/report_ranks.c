@@ -214,8 +214,7 @@ print_unfinished(const film_ranks_report *report, film_output *output)
             FILM_OUTPUT_LITERAL(output, "\n  did not come: ");
             put_some_ranks(report, found, false, output);
         }
-        if (found->group->key[0] == '\0' &&
-            ranks->world_size > (int64_t)ranks->count) {
+        if (found->group->key[0] == '\0' && ranks->world_size > (int64_t)ranks->count) {
             film_output_format(output,
                                "\n  not known:    %lld of %lld ranks have no recording "
                                "here",
@@ -239,7 +238,8 @@ print_disagreement(const film_ranks_report *report, film_output *output)
 
             if (film_ranks_disagree(ranks, group, k, &one, &other)) {
                 film_output_format(
-                    output, "\nranks differ: rank %lld called %s, rank %lld %s as %u of ",
+                    output,
+                    "\nranks differ: rank %lld called %s, rank %lld %s as %u of ",
                     (long long)ranks->items[one].rank,
                     film_ranks_met(ranks, group, k, one)->function->name,
                     (long long)ranks->items[other].rank,
@@ -303,9 +303,9 @@ print_end(const film_ranks_report *report, size_t index, film_output *output)
 
     film_output_format(output, "\nrank %lld: ", (long long)rank->rank);
     film_output_display(output, film_text_of(film_how_ended(reader, room)));
-    film_output_format(output, "; its last event, a %s, at %llu.%06llu",
-                       film_kind_name(end->kind), (unsigned long long)(micros / 1000000),
-                       (unsigned long long)(micros % 1000000));
+    film_output_format(
+        output, "; its last event, a %s, at %llu.%06llu", film_kind_name(end->kind),
+        (unsigned long long)(micros / 1000000), (unsigned long long)(micros % 1000000));
     if (report->ends.end_ns > end->last_ns) {
         FILM_OUTPUT_LITERAL(output, ", ");
         film_output_duration(output, report->ends.end_ns - end->last_ns);
@@ -340,20 +340,17 @@ print_unmatched(const film_ranks_report *report, film_output *output)
     bool cut = false, unknown = false;
 
     for (size_t i = 0; i < report->ranks.count; i++) {
-        const film_rank *rank = &report->ranks.items[i];
-        const film_reader *reader = report->ranks.set->items[rank->recording].reader;
-
-        cut = cut || rank->collectives.cut;
-        unknown = unknown || (rank->collectives.groups_unknown &&
-                              film_reader_info(reader)->level < 2);
+        cut |= report->ranks.items[i].collectives.cut;
+        unknown |= report->ranks.items[i].collectives.groups_unknown;
     }
     if (cut) {
-        FILM_OUTPUT_LITERAL(output, "\nthe beginning of a recording was given up (ring): "
-                                    "which collectives belong together is not known\n");
+        FILM_OUTPUT_LITERAL(output,
+                            "\nthe beginning of a recording was given up (ring): "
+                            "which collectives belong together is not known\n");
     }
     if (unknown) {
-        FILM_OUTPUT_LITERAL(output, "\nlevel calls tells no arguments: which group a "
-                                    "collective was of is not known\n");
+        FILM_OUTPUT_LITERAL(output, "\nno arguments were recorded (level calls): which "
+                                    "group a collective was of is not known\n");
     }
 }
 
@@ -381,8 +378,8 @@ read_report(film_reading *reading, film_ranks_report *report)
                          "none of these recordings is of a rank: filmstrip info shows "
                          "what they are");
     }
-    FILM_TRY(film_rank_steps_read(&report->ranks, report->function, &report->steps,
-                                  error));
+    FILM_TRY(
+        film_rank_steps_read(&report->ranks, report->function, &report->steps, error));
     return film_rank_ends_read(&report->ranks, &report->ends, error);
 }
 

@@ -39,6 +39,18 @@ print_stack(film_reader *reader, const film_rank_end *end, film_output *output)
     film_output_byte(output, ']');
 }
 
+/* Of how many the recording shows when they were over. */
+static size_t
+count_waits(const film_collectives *told)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < told->count; i++) {
+        count += told->items[i].waits;
+    }
+    return count;
+}
+
 static void
 print_rank(const film_ranks_report *report, size_t index, film_output *output)
 {
@@ -55,6 +67,7 @@ print_rank(const film_ranks_report *report, size_t index, film_output *output)
              film_ending_name(film_reader_info(recording->reader)->ending));
     put_text(output, ",\"how_ended\":", film_how_ended(recording->reader, room));
     put_u64(output, ",\"collectives\":", rank->collectives.count);
+    put_u64(output, ",\"waited_in\":", count_waits(&rank->collectives));
     put_u64(output, ",\"last\":{\"time_ns\":", end->last_ns);
     put_u64(output, ",\"thread\":", end->thread);
     put_u64(output, ",\"event\":", end->event);
@@ -63,7 +76,8 @@ print_rank(const film_ranks_report *report, size_t index, film_output *output)
     if (within != NULL) {
         put_text(output, ",\"within\":{\"function\":", within->function->name);
         if (within->group != FILM_NO_GROUP) {
-            put_text(output, ",\"group\":", rank->collectives.groups[within->group].key);
+            put_text(output,
+                     ",\"group\":", rank->collectives.groups[within->group].key);
             put_u64(output, ",\"number\":", within->number);
         }
         put_u64(output, ",\"since_ns\":", within->enter_ns + recording->shift_ns);
@@ -96,8 +110,7 @@ print_step(const film_ranks_report *report, size_t index, film_output *output)
         put_text(output, ",\"until\":", step->until);
     }
     put_u64(output, ",\"at_ns\":", step->at_ns);
-    put_u64(output,
-            ",\"slowest\":", (uint64_t)report->ranks.items[step->slowest].rank);
+    put_u64(output, ",\"slowest\":", (uint64_t)report->ranks.items[step->slowest].rank);
     put_u64(output, ",\"others_ns\":", step->others_ns);
     put_u64(output, ",\"waited_ns\":", step->waited_ns);
     FILM_OUTPUT_LITERAL(output, ",\"took_ns\":[");

@@ -100,8 +100,8 @@ print_host(const film_recordings *set, const film_host *host, film_output *outpu
         FILM_OUTPUT_LITERAL(output, "all times are laid on it\n");
         break;
     case FILM_CLOCK_WALL:
-        FILM_OUTPUT_LITERAL(
-            output, "laid by its wall clock; how far it is off is not known\n");
+        FILM_OUTPUT_LITERAL(output,
+                            "laid by its wall clock; how far it is off is not known\n");
         break;
     case FILM_CLOCK_COLLECTIVES:
         FILM_OUTPUT_LITERAL(output, "laid by ");
@@ -156,9 +156,9 @@ film_alignment_print_json(const film_recordings *set, size_t recording,
     if (set->count < 2) {
         return;
     }
-    film_output_format(output, ",\"shift_ns\":%llu,\"clock\":{\"host\":%u,\"way\":\"%s\"",
-                       (unsigned long long)item->shift_ns, item->host,
-                       ways[host->way]);
+    film_output_format(output,
+                       ",\"shift_ns\":%llu,\"clock\":{\"host\":%u,\"way\":\"%s\"",
+                       (unsigned long long)item->shift_ns, item->host, ways[host->way]);
     if (host->way != FILM_CLOCK_WALL) {
         film_output_format(output, ",\"error_ns\":%llu,\"collectives\":%zu",
                            (unsigned long long)host->error_ns, host->bounds);

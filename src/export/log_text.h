@@ -19,8 +19,8 @@ typedef enum film_log_colour {
 } film_log_colour;
 
 typedef struct film_log_recorded {
-    film_names places;    /* where it is, for run, and the line's end */
-    film_names functions; /* function alone */
+    film_names places;                  /* where it is, for run, and the line's end */
+    film_names functions;               /* function alone */
     char process[FILM_LABEL_BYTES + 1]; /* the marker's first half, where there are
                                            several */
     size_t process_length;

@@ -48,9 +48,8 @@ film_tlparse_name(film_reader *reader, char name[FILM_EXPORT_NAME])
     if (rank >= 0) {
         snprintf(of_rank, sizeof(of_rank), "rank_%lld_", (long long)rank);
     }
-    snprintf(name, FILM_EXPORT_NAME,
-             "dedicated_log_torch_trace_%s%02x%02x%02x%02x.log", of_rank, uuid[0],
-             uuid[1], uuid[2], uuid[3]);
+    snprintf(name, FILM_EXPORT_NAME, "dedicated_log_torch_trace_%s%02x%02x%02x%02x.log",
+             of_rank, uuid[0], uuid[1], uuid[2], uuid[3]);
 }
 
 /* --- the walk --- */
@@ -404,8 +403,7 @@ film_status
 film_tlparse_write(const film_recordings *set, const film_tlparse_options *options,
                    film_output *output, film_tlparse_result *result, film_error *error)
 {
-    film_tlparse to = {
-        .set = set, .options = options, .reader = set->items[0].reader};
+    film_tlparse to = {.set = set, .options = options, .reader = set->items[0].reader};
     film_status status;
 
     memset(result, 0, sizeof(*result));

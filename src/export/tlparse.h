@@ -30,9 +30,9 @@ typedef struct film_tlparse_options {
 } film_tlparse_options;
 
 typedef struct film_tlparse_result {
-    uint64_t ops; /* eager_dispatch records */
+    uint64_t ops;     /* eager_dispatch records */
     uint32_t strings; /* ids used so far */
-    char note[200]; /* what is missing, in a sentence; empty: nothing */
+    char note[200];   /* what is missing, in a sentence; empty: nothing */
 } film_tlparse_result;
 
 /* dedicated_log_torch_trace_[rank_N_]XXXXXXXX.log: the name that the log must have. */
@@ -42,7 +42,6 @@ film_tlparse_name(film_reader *reader, char name[FILM_EXPORT_NAME]);
 /* Writes the log of the set's one recording. FILM_MISUSE: it has more. */
 FILM_NODISCARD film_status
 film_tlparse_write(const film_recordings *set, const film_tlparse_options *options,
-                   film_output *output, film_tlparse_result *result,
-                   film_error *error);
+                   film_output *output, film_tlparse_result *result, film_error *error);
 
 #endif

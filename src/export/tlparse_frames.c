@@ -90,6 +90,7 @@ film_tlparse_look(film_tlparse *to, const film_event *event, film_error *error)
     to->frames = grown;
     for (size_t i = outer; i < depth; i++) {
         to->frames[to->frame_count++] = (film_tlparse_frame){
+            .serial = frames[i].serial,
             .entered = frames[i].entered,
             .index = i,
             .code = frames[i].code,
@@ -106,8 +107,8 @@ put_locals(film_tlparse *to, film_buffer *out, film_moment moment, size_t index)
 {
     const film_variable *variables;
     size_t count;
-    film_status status = film_timeline_variables(to->timeline, moment, index,
-                                                 &variables, &count, NULL);
+    film_status status =
+        film_timeline_variables(to->timeline, moment, index, &variables, &count, NULL);
 
     if (status == FILM_NO_MEMORY) {
         out->failed = true;

@@ -95,8 +95,7 @@ put_arguments(film_tlparse *to, film_buffer *out, const film_tlparse_op *op,
         }
         film_tlparse_put_value(to, out, moment, &value);
     }
-    film_buffer_append_text(out,
-                            positional == op->count ? "], \"kwargs\": {}" : "}");
+    film_buffer_append_text(out, positional == op->count ? "], \"kwargs\": {}" : "}");
 }
 
 /* The items of *args or **kwargs, without their brackets. */
@@ -191,15 +190,13 @@ put_user(film_tlparse *to, film_buffer *out, const film_event *event)
     film_literal_int(out, user->line);
     LITERAL(out, ", \"user_filename\": ");
     code = film_reader_code(to->reader, user->code);
-    film_literal_int(out,
-                     code == NULL ? 0
-                                  : film_trace_log_string(&to->log, event->time_ns,
-                                                          code->file));
+    film_literal_int(
+        out,
+        code == NULL ? 0 : film_trace_log_string(&to->log, event->time_ns, code->file));
     code = inner == NULL ? NULL : film_reader_code(to->reader, inner->code);
     if (code != NULL &&
-        film_timeline_event(to->timeline,
-                            film_moment_of(event->thread, inner->entered), &call,
-                            NULL) == FILM_OK &&
+        film_timeline_event(to->timeline, film_moment_of(event->thread, inner->entered),
+                            &call, NULL) == FILM_OK &&
         call->kind == FILM_KIND_CALL && call->code == inner->code) {
         film_event kept = *call;
         uint8_t *tokens = film_alloc(call->tokens_length + 1);
@@ -220,7 +217,8 @@ put_user(film_tlparse *to, film_buffer *out, const film_event *event)
  * made while it ran another. Where a mode of filmstrip.torch has told it too, its op is
  * the one: it has the name and arguments that torch gives to modes. */
 static bool
-is_logged(film_tlparse *to, film_tlparse_thread *thread, const film_event *event)
+is_logged(film_tlparse *to, film_tlparse_thread *thread, const film_event *event,
+          uint64_t frame)
 {
     bool by_mode = (event->form & FILM_OPERATION_MODE) != 0;
 
@@ -232,7 +230,7 @@ is_logged(film_tlparse *to, film_tlparse_thread *thread, const film_event *event
     for (size_t i = thread->count; i > 0; i--) {
         film_tlparse_op *op = &thread->ops[i - 1];
 
-        if (op->frame != event->frame) {
+        if (op->frame != frame) {
             continue;
         }
         if (!by_mode || op->by_mode) {
@@ -259,9 +257,9 @@ put_line(film_tlparse *to, film_buffer *out, const film_event *event, size_t dep
         const char *slash = memrchr(code->file.data, '/', code->file.length);
         put_text(out, slash == NULL
                           ? code->file
-                          : (film_text){slash + 1, code->file.length -
-                                                       (size_t)(slash + 1 -
-                                                                code->file.data)});
+                          : (film_text){slash + 1,
+                                        code->file.length -
+                                            (size_t)(slash + 1 - code->file.data)});
         snprintf(number, sizeof(number), ":%lu ",
                  (unsigned long)film_reader_event_line(to->reader, event));
         film_buffer_append_text(out, number);
@@ -330,17 +328,19 @@ film_tlparse_begin_op(film_tlparse *to, film_tlparse_thread *thread,
 {
     film_tlparse_op *op, *grown = film_grow(thread->ops, &thread->capacity,
                                             thread->count + 1, sizeof(*grown));
+    const film_tlparse_frame *inner, *user;
 
     if (grown == NULL) {
         return film_fail(error, FILM_NO_MEMORY, "not enough memory");
     }
     thread->ops = grown;
     op = &thread->ops[thread->count];
+    FILM_TRY(film_tlparse_look(to, event, error));
+    user = find_user(to, &inner);
     *op = (film_tlparse_op){.event = event->number,
-                            .frame = event->frame,
+                            .frame = user == NULL ? 0 : user->serial,
                             .by_mode = (event->form & FILM_OPERATION_MODE) != 0};
-    if (is_logged(to, thread, event)) {
-        FILM_TRY(film_tlparse_look(to, event, error));
+    if (is_logged(to, thread, event, op->frame)) {
         begin_record(to, op, event);
     }
     else {
@@ -406,8 +406,8 @@ end_line(film_tlparse *to, film_tlparse_op *op, const film_event *event)
         put_text(&to->ops, film_reader_string(to->reader, event->text));
     }
     else if (event->token_count > 0 &&
-             film_reader_event_value(to->reader, event, 0, SHOWN_BYTES, &value,
-                                     NULL) == FILM_OK) {
+             film_reader_event_value(to->reader, event, 0, SHOWN_BYTES, &value, NULL) ==
+                 FILM_OK) {
         LITERAL(&to->ops, " -> ");
         put_text(&to->ops, value.text);
     }

@@ -21,8 +21,8 @@ take_recorded(film_tlparse *to, film_text file, film_buffer *out)
 {
     film_source source;
 
-    for (size_t i = 0;
-         film_reader_source(to->reader, i, &source, NULL) == FILM_OK; i++) {
+    for (size_t i = 0; film_reader_source(to->reader, i, &source, NULL) == FILM_OK;
+         i++) {
         if (source.file.length == file.length &&
             memcmp(source.file.data, file.data, file.length) == 0) {
             film_buffer_append(out, source.text.data, source.text.length);

@@ -133,8 +133,8 @@ put_plain(film_tlparse *to, film_buffer *out, film_moment moment,
     }
     if (is(type, "int") && (record->flags & FILM_VALUE_CUT) == 0) {
         film_literal_big_int(out, record->rest.at, film_input_left(&record->rest));
-        if (out->failed || (out->length - before <= INT_DIGITS &&
-                            out->data[out->length - 1] <= '9')) {
+        if (out->failed ||
+            (out->length - before <= INT_DIGITS && out->data[out->length - 1] <= '9')) {
             return;
         }
         out->length = before;

@@ -35,7 +35,8 @@ film_trace_log_reset(film_trace_log *log)
 void
 film_trace_put_text(film_buffer *out, film_text text)
 {
-    size_t repaired = film_text_repaired_length((const uint8_t *)text.data, text.length);
+    size_t repaired =
+        film_text_repaired_length((const uint8_t *)text.data, text.length);
     film_buffer copy = {0};
 
     if (repaired == text.length) {
@@ -66,8 +67,7 @@ put_prefix(film_trace_log *log, uint64_t time_ns)
         log->second = (int64_t)second;
     }
     film_output_format(log->output, "%s.%06u %llu filmstrip:1] ", log->prefix,
-                       (unsigned)(at % SECOND_NS / 1000),
-                       (unsigned long long)log->pid);
+                       (unsigned)(at % SECOND_NS / 1000), (unsigned long long)log->pid);
 }
 
 uint32_t

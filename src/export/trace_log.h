@@ -16,16 +16,16 @@
 #include "export/output.h"
 
 typedef struct film_trace_log {
-    film_output *output;   /* borrowed */
-    uint64_t realtime_ns;  /* of time 0, since the Unix epoch */
+    film_output *output;  /* borrowed */
+    uint64_t realtime_ns; /* of time 0, since the Unix epoch */
     uint64_t pid;
-    int64_t rank;          /* -1: none */
+    int64_t rank; /* -1: none */
     film_intern strings;
     uint32_t next_string;
-    film_buffer text;      /* scratch: a payload made fit */
-    int64_t second;        /* that `prefix` tells */
-    char prefix[24];       /* V1115 08:26:25 */
-    bool failed;           /* memory ran out */
+    film_buffer text; /* scratch: a payload made fit */
+    int64_t second;   /* that `prefix` tells */
+    char prefix[24];  /* V1115 08:26:25 */
+    bool failed;      /* memory ran out */
 } film_trace_log;
 
 /* `first_string`: the ids of strings begin here (a log that is appended to). */

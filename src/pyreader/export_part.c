@@ -96,10 +96,10 @@ film_pyreader_export_tlparse(PyObject *module, PyObject *arguments)
     int moved;
 
     of.options.modes = true;
-    if (!PyArg_ParseTuple(arguments, "O&O&OIIKKnp:export_tlparse", PyUnicode_FSConverter,
-                          &film, PyUnicode_FSConverter, &folder, &given,
-                          &of.options.strings, &of.options.thread, &first, &end, &outer,
-                          &moved) ||
+    if (!PyArg_ParseTuple(arguments, "O&O&OIIKKnp:export_tlparse",
+                          PyUnicode_FSConverter, &film, PyUnicode_FSConverter, &folder,
+                          &given, &of.options.strings, &of.options.thread, &first, &end,
+                          &outer, &moved) ||
         (given != Py_None && !PyUnicode_FSConverter(given, &log))) {
         goto done;
     }
@@ -117,9 +117,9 @@ film_pyreader_export_tlparse(PyObject *module, PyObject *arguments)
         (void)film_pyreader_raise(PyModule_GetState(module), status, &error);
         goto done;
     }
-    result = Py_BuildValue("NIKs", PyUnicode_DecodeFSDefault(of.path),
-                           of.result.strings, (unsigned long long)of.result.ops,
-                           of.result.note);
+    result =
+        Py_BuildValue("NIKs", PyUnicode_DecodeFSDefault(of.path), of.result.strings,
+                      (unsigned long long)of.result.ops, of.result.note);
 
 done:
     free(of.path);

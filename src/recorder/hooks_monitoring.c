@@ -90,11 +90,10 @@ CALLBACK(on_start)
     if (FILM_UNLIKELY(context == NULL)) {
         return Py_NewRef(answer);
     }
-    if (FILM_UNLIKELY(!(code->plan != NULL
-                            ? film_observe_call(context, frame, args[0], code)
-                        : code->calls_only
-                            ? film_api_call(context, frame, args[0], code)
-                            : film_stack_call(context, frame, args[0], code))) &&
+    if (FILM_UNLIKELY(
+            !(code->plan != NULL ? film_observe_call(context, frame, args[0], code)
+              : code->calls_only ? film_api_call(context, frame, args[0], code)
+                                 : film_stack_call(context, frame, args[0], code))) &&
         film_stack_may_retry(context)) {
         return on_start(self, args, count, names);
     }
@@ -204,7 +203,8 @@ look_at_line(PyObject *const *args)
         return Py_NewRef(answer);
     }
     unit = film_frame_unit(frame, context->top->first);
-    if (FILM_UNLIKELY(context->top->calls_only || film_observe_is_told(context, unit))) {
+    if (FILM_UNLIKELY(context->top->calls_only ||
+                      film_observe_is_told(context, unit))) {
         return disable();
     }
     if (FILM_UNLIKELY(!film_observe_line(context, frame, unit)) &&

@@ -131,11 +131,10 @@ on_call(film_frame *frame)
         written = film_stack_throw(context, frame, code_object, code, &raised);
     }
     else if (FILM_LIKELY((_Py_OPARG(*frame->prev_instr) & 3) == 0)) {
-        written = code->plan != NULL
-                      ? film_observe_call(context, frame, code_object, code)
-                  : code->calls_only
-                      ? film_api_call(context, frame, code_object, code)
-                      : film_stack_call(context, frame, code_object, code);
+        written =
+            code->plan != NULL ? film_observe_call(context, frame, code_object, code)
+            : code->calls_only ? film_api_call(context, frame, code_object, code)
+                               : film_stack_call(context, frame, code_object, code);
     }
     else {
         written = film_stack_resume(context, frame, code_object, code,

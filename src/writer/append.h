@@ -48,6 +48,7 @@ struct film_thread {
      * that of the row before: the first one after others have run gets one, so that
      * what threads did can be put in order. */
     _Atomic(film_thread *) *running;
+    bool is_track; /* others time its events (film_writer_track_begin) */
 };
 
 /* Makes room. False: this is a forked child. Out of line. */
@@ -99,15 +100,21 @@ film_append_is_ready(const film_thread *thread)
         1);
 }
 
-/* Writes the tag with the time since the last row. */
+/* Writes the tag with the time from the last row to `raw`. */
 static inline uint8_t *
-film_append_put_tag(film_thread *thread, uint8_t *to, film_row_tag tag)
+film_append_put_tag_at(film_thread *thread, uint8_t *to, film_row_tag tag, uint64_t raw)
 {
-    uint64_t raw = film_clock_read(thread->clock);
     uint64_t delta = raw > thread->last_raw ? raw - thread->last_raw : 0;
 
     thread->last_raw += delta;
     return film_row_put_tag(to, tag, delta);
+}
+
+/* Writes the tag with the time since the last row. */
+static inline uint8_t *
+film_append_put_tag(film_thread *thread, uint8_t *to, film_row_tag tag)
+{
+    return film_append_put_tag_at(thread, to, tag, film_clock_read(thread->clock));
 }
 
 static inline uint8_t *
@@ -352,6 +359,16 @@ film_append_op(film_thread *thread, const film_op_row *op);
 bool
 film_append_op_end(film_thread *thread, uint64_t distance, uint8_t flags, uint32_t type,
                    uint64_t message);
+
+/* The same for what ran on a track, at the raw time it began and ended: not before what
+ * was appended before it. `count` values (at most 30, FILM_APPEND_TOKENS bytes) are its
+ * arguments. */
+bool
+film_track_op(film_thread *track, uint64_t raw, const film_op_row *op, uint32_t count,
+              const uint8_t *tokens, size_t length);
+
+bool
+film_track_op_end(film_thread *track, uint64_t raw, uint64_t distance);
 
 bool
 film_append_task(film_thread *thread, uint64_t id, uint32_t name);

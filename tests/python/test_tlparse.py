@@ -206,6 +206,7 @@ def test_records_of_a_recording(
         if one["eager_dispatch"]["target"] == "torch.dropout"
     ]
     assert dropout[0]["user_name"] == "torch.nn.functional.dropout"
+    assert dropout[0]["user_args"][1:] == [0.5, True, False]
     assert "torch.mm" not in [one["target"] for one in log.dispatches()]
 
 
@@ -244,9 +245,7 @@ def test_user_arguments_where_torch_is_recorded(
 
 
 @needs_torch
-def test_sources_of_files_that_moved(
-    runner: Runner, tmp_path: pathlib.Path
-) -> None:
+def test_sources_of_files_that_moved(runner: Runner, tmp_path: pathlib.Path) -> None:
     runner.write("def still(x):\n    return x.relu()\n", "still.py")
     result = runner.record(
         """
@@ -348,6 +347,7 @@ DEEPER = """
         mapping = {"a": 1, 2: batch, None: [1, (2, 3.5)], True: None}
         pair = Pair(1, "z")
         big = 10**30
+        kinds = [torch.float32, torch.device("cpu"), torch.strided]
         out = net(batch)
         loss = torch.nn.functional.mse_loss(out, torch.zeros(2))
         loss.backward()
@@ -367,7 +367,8 @@ DEEPER = """
             return net
         with torchdbg.LoggingMode(skip=skip):
             result = work(made_by(), torch.ones(2, 3))
-            torch.add(torch.ones(1), 1, alpha=3)
+            torch.add(torch.ones(1, dtype=torch.bfloat16, device="cpu"), 1, alpha=3)
+            torch.empty_like(torch.ones(1), memory_format=torch.preserve_format)
         return result
 
     def main():

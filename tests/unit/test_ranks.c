@@ -181,6 +181,7 @@ meet(job *all, int late, long late_us)
     }
     pause_us(late_us);
     enter(all, late);
+    pause_us(20); /* what real ones take at least; clocks are read to some 50 ns */
     for (int i = 0; i < all->count; i++) {
         leave(all, i);
     }
@@ -191,9 +192,8 @@ finish(job *all)
 {
     for (int i = 0; i < all->count; i++) {
         char rank[24], world[24];
-        film_meta_pair pairs[] = {{"rank", rank},
-                                  {"world_size", world},
-                                  {"host_hash", all->hosts[i]}};
+        film_meta_pair pairs[] = {
+            {"rank", rank}, {"world_size", world}, {"host_hash", all->hosts[i]}};
         film_error error = {0};
 
         snprintf(rank, sizeof(rank), "%d", i);
@@ -322,7 +322,8 @@ TEST(hosts_are_aligned_by_what_their_ranks_met_in)
     finish(&all);
     /* Wall clocks are off by seconds, the others began with their hosts. */
     started[0] = shift_clocks(all.paths[0], 0, 0);
-    started[1] = shift_clocks(all.paths[1], INT64_C(-7000000000), INT64_C(123456789012));
+    started[1] =
+        shift_clocks(all.paths[1], INT64_C(-7000000000), INT64_C(123456789012));
     started[2] = shift_clocks(all.paths[2], INT64_C(5000000000), INT64_C(-1000000000));
     open_all(&all, &set);
     CHECK_EQUAL(set.host_count, RANKS);
@@ -333,7 +334,7 @@ TEST(hosts_are_aligned_by_what_their_ranks_met_in)
 
         CHECK_EQUAL(set.hosts[i].way, FILM_CLOCK_COLLECTIVES);
         CHECK_EQUAL(set.hosts[i].bounds, 40);
-        CHECK(llabs(found - truth) <= (int64_t)set.hosts[i].error_ns + 100);
+        CHECK(llabs(found - truth) <= (int64_t)set.hosts[i].error_ns + 1000);
         CHECK(set.hosts[i].error_ns < 100000000);
     }
     check_order(&set);

@@ -69,7 +69,8 @@ TEST(md5_is_that_of_rfc_1321)
         {"abcdefghijklmnopqrstuvwxyz", "c3fcd3d76192e4007dfb496cca67e13b"},
         {"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",
          "d174ab98d277d9f5a5611c2c9f419d9f"},
-        {"1234567890123456789012345678901234567890123456789012345678901234567890123456789"
+        {"12345678901234567890123456789012345678901234567890123456789012345678901234567"
+         "89"
          "0",
          "57edf4a22be3c955ac49da2e2107b67a"}};
     /* The MD5 of the MD5s of 0 to 199 letters x: every length of a last block. By
@@ -108,13 +109,14 @@ TEST(a_log_has_strings_once_and_payloads_behind_tabs)
     film_trace_log_write(&log, 0, "link", &json, NULL);
     CHECK(!log.failed);
     text = text_of(&to);
-    if (strcmp(text, "V1115 08:26:25.675000 77 filmstrip:1] {\"str\": [\"a\\\"\\n\", 5]}\n"
-                     "V1115 08:26:25.675000 77 filmstrip:1] {\"str\": [\"b\", 6]}\n"
-                     "V1115 08:26:26.675000 77 filmstrip:1] {\"artifact\": {}, "
-                     "\"rank\": 3, \"has_payload\": "
-                     "\"a8cc5d9fae9d411f717e17d30f63252b\"}\n"
-                     "\tone\n\t\n\ttwo\n\t\xef\xbf\xbd\n\t\n"
-                     "V1115 08:26:25.675000 77 filmstrip:1] {\"link\": {}, \"rank\": 3}\n") !=
+    if (strcmp(text,
+               "V1115 08:26:25.675000 77 filmstrip:1] {\"str\": [\"a\\\"\\n\", 5]}\n"
+               "V1115 08:26:25.675000 77 filmstrip:1] {\"str\": [\"b\", 6]}\n"
+               "V1115 08:26:26.675000 77 filmstrip:1] {\"artifact\": {}, "
+               "\"rank\": 3, \"has_payload\": "
+               "\"a8cc5d9fae9d411f717e17d30f63252b\"}\n"
+               "\tone\n\t\n\ttwo\n\t\xef\xbf\xbd\n\t\n"
+               "V1115 08:26:25.675000 77 filmstrip:1] {\"link\": {}, \"rank\": 3}\n") !=
         0) {
         fprintf(stderr, "%s", text);
         CHECK(false);
@@ -150,15 +152,16 @@ TEST(ops_are_written_as_torchdbg_writes_them)
     CHECK_EQUAL(count_of(text, "{\"eager_dispatch\": "), 2);
     CHECK_EQUAL(result.ops, 2);
     CHECK(result.note[0] == '\0');
-    check_has(text,
-              "{\"eager_dispatch\": {\"target\": \"torch.add\", \"stack\": [{\"name\": "
-              "\"f\", \"line\": 11, \"filename\": 0, \"locals\": {\"a\": 1, \"b\": 2}}], "
-              "\"args\": [{\"dtype\": \"torch.float32\", \"shape\": [64, 128]}, "
-              "[{\"dtype\": \"torch.bfloat16\", \"shape\": [8, 64]}]], \"kwargs\": "
-              "{\"alpha\": 2, \"out\": null}, \"user_name\": "
-              "\"torch.nn.functional.linear\", \"user_line\": 11, \"user_filename\": 0, "
-              "\"module\": \"layers.3.attn\", \"ret\": {\"dtype\": \"torch.int64\", "
-              "\"shape\": []}}}\n");
+    check_has(
+        text,
+        "{\"eager_dispatch\": {\"target\": \"torch.add\", \"stack\": [{\"name\": "
+        "\"f\", \"line\": 11, \"filename\": 0, \"locals\": {\"a\": 1, \"b\": 2}}], "
+        "\"args\": [{\"dtype\": \"torch.float32\", \"shape\": [64, 128]}, "
+        "[{\"dtype\": \"torch.bfloat16\", \"shape\": [8, 64]}]], \"kwargs\": "
+        "{\"alpha\": 2, \"out\": null}, \"user_name\": "
+        "\"torch.nn.functional.linear\", \"user_line\": 11, \"user_filename\": 0, "
+        "\"module\": \"layers.3.attn\", \"ret\": {\"dtype\": \"torch.int64\", "
+        "\"shape\": []}}}\n");
     /* Each call and op begins and ends. */
     CHECK_EQUAL(count_of(text, "\"cat\": \"op\", \"ph\": \"B\""), 6);
     CHECK_EQUAL(count_of(text, "\"cat\": \"op\", \"ph\": \"E\""), 6);

@@ -36,8 +36,8 @@ static PyObject *resolve; /* owned: torch.overrides.resolve_name */
 static PyObject *
 name_of(PyObject *callable)
 {
-    PyObject *name = resolve == NULL ? Py_NewRef(Py_None)
-                                     : PyObject_CallOneArg(resolve, callable);
+    PyObject *name =
+        resolve == NULL ? Py_NewRef(Py_None) : PyObject_CallOneArg(resolve, callable);
 
     if (name == NULL) {
         PyErr_Clear();
@@ -82,8 +82,7 @@ make_operation(PyObject *callable)
 static film_operation *
 operation_of(PyObject *callable)
 {
-    PyObject *address =
-        known == NULL ? NULL : PyDict_GetItemWithError(known, callable);
+    PyObject *address = known == NULL ? NULL : PyDict_GetItemWithError(known, callable);
 
     if (address != NULL) {
         return PyLong_AsVoidPtr(address);
@@ -350,10 +349,10 @@ static PyGetSetDef mode_getters[] = {
         0, NULL                                                                        \
     }
 
-static PyType_Slot function_slots[] = {
-    SLOTS(function_methods,
-          "Within `with`, each call that torch hands to its function modes is recorded:\n"
-          "what the program calls, functions of torch's in Python and getters too.")};
+static PyType_Slot function_slots[] = {SLOTS(
+    function_methods,
+    "Within `with`, each call that torch hands to its function modes is recorded:\n"
+    "what the program calls, functions of torch's in Python and getters too.")};
 
 static PyType_Slot dispatch_slots[] = {
     SLOTS(dispatch_methods,

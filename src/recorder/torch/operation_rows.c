@@ -248,7 +248,9 @@ film_operation_end(const film_operation_call *call, PyObject *result)
         tell_exception(context, context->thread->events - call->number);
         return;
     }
+    film_the_values_are_set = !call->operation->leaves_unset;
     film_value_rows_put(&rows, result, NULL);
+    film_the_values_are_set = true;
     tell_changes(&rows, call, result);
     (void)film_value_rows_end(&rows);
     distance = context->thread->events - call->number;

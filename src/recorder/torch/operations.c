@@ -149,6 +149,8 @@ name_it(film_operation *operation, const char *prefix, PyObject *name)
         operation->name[0] = '\0';
     }
     operation->flags = is_synchronising(operation->name) ? FILM_OPERATION_SYNC : 0;
+    operation->leaves_unset =
+        strstr(text, "empty") != NULL || strstr(text, "resize") != NULL;
 }
 
 /* torch.Tensor's own attributes that no call of an operation is. */

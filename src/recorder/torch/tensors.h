@@ -42,9 +42,13 @@ film_is_tensor(PyObject *object)
     return type == film_the_tensor_types[0] || type == film_the_tensor_types[1];
 }
 
-/* Finds the types. */
+/* False while tensors are told that an operation has made without filling them
+ * (torch.empty): what they hold is no value of the program's. */
+extern bool film_the_values_are_set;
+
+/* Finds the types; values: what tensors hold is summed up too. */
 void
-film_tensors_begin(void);
+film_tensors_begin(bool values);
 
 /* True when the tensor was changed in place since its last record. */
 bool
@@ -53,10 +57,6 @@ film_tensor_was_changed(PyObject *tensor);
 /* True when it is not on the CPU. */
 bool
 film_tensor_is_on_device(PyObject *tensor);
-
-/* Values of tensors are told too, from now on or not. */
-void
-film_tensors_summarise(bool values);
 
 /* A recording begins or ends: nothing is known of storages and metadata. */
 void

@@ -43,9 +43,8 @@ film_value_rows_put(film_value_rows *rows, PyObject *value, PyObject *name)
     if (value != NULL && film_is_tensor(value)) {
         end = film_tensor_token(rows->context, value, &holder, rows->to);
     }
-    rows->to = end != NULL
-                   ? end
-                   : film_capture(rows->context, value, &holder, name, rows->to);
+    rows->to =
+        end != NULL ? end : film_capture(rows->context, value, &holder, name, rows->to);
     rows->count++;
 }
 

@@ -32,9 +32,13 @@ PLAIN = (*ALWAYS, "strides", "offset", "version")
 MOST = 12  # differences that are told of one program
 
 
+# What no mode is told of, beside torch's own list.
+ALSO_UNSEEN = {"torch.Tensor.set_", "torch.Tensor._make_wrapper_subclass"}
 # Arguments that fit no form of the function: torch finds that out before it looks for
 # modes.
-MISFIT = re.compile(r"\w+\(\)(:| received| missing| takes| got)")
+MISFIT = re.compile(
+    r"\w+\(\)(:| received| missing| takes| got)|unsupported operand|expected Tensor as el"
+)
 
 
 def canonical(name: str) -> str:
@@ -62,31 +66,69 @@ class Oracle:
 
     def __init__(self, path: pathlib.Path) -> None:
         records = [json.loads(line) for line in path.read_text().splitlines()]
-        self.unseen = {canonical(name) for name in records[0]["functions"]}
+        self.unseen = unseen_functions(records[0])
         self.threads = in_order(read_oracle(records[1:]), 0)
 
-    def seen(self, threads: dict[int, list[Op]]) -> list[list[Op]]:
-        """The threads of a recording, without what no mode is told of."""
+    def align(self, threads: dict[int, list[Op]]) -> list[Alignment]:
+        """With the threads of a recording."""
         pairs = zip(self.threads, in_order(threads, 1), strict=True)
-        return [visible(self.unseen, theirs, ours) for theirs, ours in pairs]
+        return [Alignment(self.unseen, theirs, ours) for theirs, ours in pairs]
 
 
-def visible(unseen: set[str], theirs: list[Op], ours: list[Op]) -> list[Op]:
-    """`ours` without operations that a mode was not told of: those of torch's own list
-    (of which some are told all the same), and calls that fit no form of the function."""
-    kept: list[Op] = []
-    for op in ours:
-        expected = theirs[len(kept)] if len(kept) < len(theirs) else None
-        told = expected is not None and same_name(expected.name, op.name)
-        if op.name in unseen and not told:
-            continue
-        if is_misfit(op) and not (expected and told and is_type_error(expected)):
-            continue
-        kept.append(op)
-    return kept
+def unseen_functions(first: Record) -> set[str]:
+    return {canonical(name) for name in first["functions"]} | ALSO_UNSEEN
+
+
+class Alignment:
+    """The operations of a thread as both sides have them: `pairs` that are the same, and
+    `found` where they differ. Passed over are recorded operations that no mode is told
+    of: those of torch's own list (of which some are told all the same), and calls that
+    fit no form of the function."""
+
+    def __init__(self, unseen: set[str], theirs: list[Op], ours: list[Op]) -> None:
+        self.pairs: list[tuple[Op, Op]] = []
+        self.found: list[str] = []
+        self.passed = 0
+        place = other = 0
+        while place < len(theirs) or other < len(ours):
+            their, our = theirs[place : place + 1], ours[other : other + 1]
+            if our and cannot_be_told(unseen, their, our[0]):
+                self.passed += 1
+                other += 1
+            elif their and our and same_name(their[0].name, our[0].name):
+                self.pairs.append((their[0], our[0]))
+                place, other = place + 1, other + 1
+            else:
+                near = (ours[other : other + 4], theirs[place : place + 4])
+                self.found.append(f"op {place}: recorded {near[0]}, true {near[1]}")
+                more, less = resume(theirs[place:], ours[other:])
+                place, other = place + more, other + less
+
+
+def resume(theirs: list[Op], ours: list[Op]) -> tuple[int, int]:
+    """How much to pass over on both sides until they agree again: the least."""
+    for total in range(1, 40):
+        for more in range(total + 1):
+            less = total - more
+            if (
+                more < len(theirs)
+                and less < len(ours)
+                and same_name(theirs[more].name, ours[less].name)
+            ):
+                return more, less
+    return len(theirs), len(ours)
+
+
+def cannot_be_told(unseen: set[str], theirs: list[Op], ours: Op) -> bool:
+    told = bool(theirs) and same_name(theirs[0].name, ours.name)
+    if is_misfit(ours):
+        return not (told and is_type_error(theirs[0]))
+    return ours.name in unseen and not told
 
 
 def is_misfit(op: Op) -> bool:
+    if (op.end or {}).get("result", {}).get("text") == "NotImplemented":
+        return True  # an operator: Python asks the other operand
     raised = (op.end or {}).get("exception")
     return (
         raised is not None
@@ -272,8 +314,14 @@ class Comparison:
             self.say(where, f"raised {ours.end['exception']}")
             return
         self.value(f"{where} result", theirs.end["result"], ours.end["result"])
-        changed = ours.end.get("changed", [])
-        self.all(f"{where} changed", theirs.end["changed"], changed)
+        # What an operation gives, changed or not, is told as its result.
+        given = theirs.end["result"].get("tensor", {}).get("object")
+        changed = [
+            value
+            for value in theirs.end["changed"]
+            if value["tensor"]["object"] != given
+        ]
+        self.all(f"{where} changed", changed, ours.end.get("changed", []))
 
     def exception(self, where: str, theirs: list[str], ours: Record) -> None:
         told = ours.get("exception")
@@ -287,44 +335,11 @@ class Comparison:
         elif not cut and message != theirs[1]:
             self.say(where, f"raised {message!r}, not {theirs[1]!r}")
 
-    def threads(self, theirs: list[list[Op]], ours: list[list[Op]]) -> None:
-        if len(theirs) != len(ours):
-            self.say("threads", f"{len(ours)}, not {len(theirs)}")
-        for number, (their, our) in enumerate(zip(theirs, ours, strict=False)):
-            self.stream(number, their, our)
-
-    def stream(self, thread: int, theirs: list[Op], ours: list[Op]) -> None:
-        place = other = 0
-        while place < len(theirs) and other < len(ours):
-            their, our = theirs[place], ours[other]
-            where = f"thread {thread} op {place} {their.name}"
-            if same_name(their.name, our.name):
-                self.op(where, their, our)
-                place, other = place + 1, other + 1
-                continue
-            near = (ours[other : other + 4], theirs[place : place + 4])
-            self.say(where, f"is {our.name}; seen {near[0]}, not {near[1]}")
-            more, less = resume(theirs[place:], ours[other:])
-            place, other = place + more, other + less
-        if place < len(theirs) or other < len(ours):
-            left = theirs[place:][:3] or ours[other:][:3]
-            self.say(
-                f"thread {thread}", f"{len(ours)} operations, not {len(theirs)}: {left}"
-            )
-
-
-def resume(theirs: list[Op], ours: list[Op]) -> tuple[int, int]:
-    """How much to pass over on both sides until they agree again: the least."""
-    for total in range(1, 40):
-        for more in range(total + 1):
-            less = total - more
-            if (
-                more < len(theirs)
-                and less < len(ours)
-                and same_name(theirs[more].name, ours[less].name)
-            ):
-                return more, less
-    return len(theirs), len(ours)
+    def all_of(self, alignments: list[Alignment]) -> None:
+        for thread, alignment in enumerate(alignments):
+            self.found += [f"thread {thread} {what}" for what in alignment.found]
+            for place, (their, our) in enumerate(alignment.pairs):
+                self.op(f"thread {thread} op {place} {their.name}", their, our)
 
 
 def in_order(threads: dict[int, list[Op]], main: int) -> list[list[Op]]:

@@ -33,6 +33,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch._ops import OpOverload, OpOverloadPacket
 from torch.overrides import TorchFunctionMode, resolve_name
 from torch.utils._device import DeviceContext
 
@@ -106,8 +107,11 @@ def name_of(function: Callable[..., object]) -> str:
 
 
 def is_operation(function: object) -> bool:
-    """A builtin or a descriptor, not Python code."""
-    return not isinstance(function, (types.FunctionType, types.MethodType, type))
+    """A builtin or a descriptor; neither Python code nor an operator of torch.ops."""
+    return not isinstance(
+        function,
+        (types.FunctionType, types.MethodType, type, OpOverload, OpOverloadPacket),
+    )
 
 
 def is_access(function: object) -> bool:
@@ -132,6 +136,7 @@ def describe_tensor(shared: Shared, value: torch.Tensor) -> dict[str, object]:
             and not wrapped
             and value.layout is torch.strided
             and not value.is_nested
+            and not value.is_quantized
         )
         told: dict[str, object] = {
             "type": kind.__name__,
@@ -272,18 +277,33 @@ class Mode(TorchFunctionMode):
         if torch._C._is_torch_function_enabled():
             for kind in types:
                 handler = kind.__torch_function__
-                if (
-                    handler is disabled
-                    or getattr(handler, "__func__", None)
-                    is torch.Tensor.__dict__["__torch_function__"].__func__
-                    and (is_operation(function))
-                ):
+                if handler is disabled or kind is torch.Tensor:
                     continue
                 with self:
                     result = handler(function, types, args, kwargs)
                 if result is not NotImplemented:
                     return result
+        for tensor in tensors_in([*args, *kwargs.values()]):
+            self.watch_dispatch(type(tensor))
         return function(*args, **kwargs)
+
+    def watch_dispatch(self, kind: type) -> None:
+        """The __torch_dispatch__ of a user's class runs with the oracle on."""
+        dispatch = kind.__dict__.get("__torch_dispatch__")
+        if (
+            kind.__module__.startswith("torch")
+            or not isinstance(dispatch, classmethod)
+            or hasattr(dispatch.__func__, "is_watched")
+        ):
+            return
+        original = dispatch.__func__
+
+        def watched(cls, *args, **kwargs):
+            with self:
+                return original(cls, *args, **kwargs)
+
+        watched.is_watched = True
+        kind.__torch_dispatch__ = classmethod(watched)
 
     def where(self) -> tuple[list[object] | None, list[str], str]:
         """The program's innermost frame, torch's between it and here, and the path of

@@ -35,8 +35,7 @@ def by_case(path: pathlib.Path) -> tuple[set[str], dict[str, list[compare.Op]]]:
             part = parts.setdefault(record["name"], [])
         else:
             part.append(record)
-    unseen = {compare.canonical(name) for name in first["functions"]}
-    return unseen, {
+    return compare.unseen_functions(first), {
         name: compare.read_oracle(part).get(0, []) for name, part in parts.items()
     }
 
@@ -85,8 +84,8 @@ def test_streams_equal_the_oracle(results) -> None:
     equal = 0
     for name in names:
         comparison = compare.Comparison()
-        told = compare.visible(unseen, theirs[name], ours[name])
-        comparison.stream(0, theirs[name], told)
+        alignment = compare.Alignment(unseen, theirs[name], ours[name])
+        comparison.all_of([alignment])
         wrong += [f"{name}: {difference}" for difference in comparison.found[:2]]
         equal += not comparison.found
     assert wrong == []
