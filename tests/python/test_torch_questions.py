@@ -318,7 +318,9 @@ def walk(film: pathlib.Path, *words: str) -> list[str]:
 
 def test_ops_are_places_to_stand_at(films):
     op = nan(films("zero"))["op"]["m"]
-    at, end, back, further = walk(films("zero"), f"event {op}", "stepi", "rop", "op 2")[:4]
+    at, end, back, further = walk(films("zero"), f"event {op}", "stepi", "rop", "op 2")[
+        :4
+    ]
     assert f"event {op} op" in at and f":{line_of('# divides')}" in at
     assert "torch.Tensor.__truediv__(t" in at and "f32[5, 16] cpu grad" in at
     assert " op_end" in end and "torch.Tensor.__truediv__ gives t" in end
@@ -330,7 +332,7 @@ def test_ops_are_places_to_stand_at(films):
 def test_ops_of_other_frames_are_stops_and_next_stays(films):
     """op goes into functions, next stays in the frame, and up keeps it."""
     first = f"until program.py:{line_of('loss = F.mse_loss(net(x), y)')}"
-    line, op, up, after = walk(films("plain"), first, "op", "up 2", "next")[:4]
+    line, op, up, after = walk(films("plain"), first, "op", "up", "next")[:4]
     assert "__main__.step" in line
     assert "__main__.Net.forward" in op and " op, " in op
     assert "__main__.step" in up and "frame 1" in up
@@ -348,4 +350,4 @@ def test_what_made_a_tensor(films):
     assert "loss = t" in last
     wrong = walk(films("zero"), first, "made y")
     assert "made by torch.zeros" in wrong[1]
-    assert "it is no tensor" in walk(films("zero"), first, "made 3")[1]
+    assert "it is no tensor" in walk(films("zero"), first, "made net")[1]
