@@ -68,8 +68,7 @@ enum {
 /* Of an op_end. */
 enum {
     FILM_OPERATION_RAISED = 1, /* it ended by an exception: text, value */
-    FILM_OPERATION_DEVICE =
-        2 /* it ran on a device, by whose clock it is timed: a track */
+    FILM_OPERATION_DEVICE = 2  /* on a track: a device ran it, and its clock timed it */
 };
 
 /* The values that may go with an event (film_event_value_index). */

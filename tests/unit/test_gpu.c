@@ -434,8 +434,7 @@ TEST(one_recording_after_the_other)
         cupti->deliver_calls();
         cupti->kernel(turn == 0 ? "zero" : "later", 0, 7, now, now + 5, 5, 0, 0);
         if (turn == 1) {
-            film_gpu_leave();
-            film_gpu_leave();
+            film_gpu_leave(); /* that of the first recording stays: it is nobody's now */
         }
         film_gpu_end();
         close_writer(writer);
