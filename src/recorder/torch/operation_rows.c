@@ -108,7 +108,7 @@ flags_of(const film_operation_call *call)
 {
     uint8_t flags = film_shim_grad_mode() ? FILM_OPERATION_GRAD : 0;
 
-    flags |= call->operation->flags & FILM_OPERATION_MODE;
+    flags |= call->operation->flags & (FILM_OPERATION_MODE | FILM_OPERATION_COMPILED);
     if (film_shim_inference_mode()) {
         flags |= FILM_OPERATION_INFERENCE;
     }
@@ -147,6 +147,9 @@ tell_call(film_context *context, film_operation_call *call)
             (uint32_t)(call->count - named < count ? call->count - named : count),
         .flags = flags_of(call),
     };
+    if (FILM_UNLIKELY((row.flags & FILM_OPERATION_COMPILED) != 0)) {
+        row.api = 0; /* torch's own way to what it has compiled */
+    }
     to = film_value_rows_finish(&rows);
     if (FILM_UNLIKELY(to == NULL)) {
         return false;
