@@ -411,21 +411,22 @@ running_file(const film_frame *frame)
 }
 
 /* The resolved __file__ of the module that compiled text runs in. Of the body of a text
- * that runs in no module (exec(text, {})), the file of the code that runs it. Borrowed from
- * the table of files, or NULL. */
+ * that runs in no module (exec(text, {})), or in one that is text itself, the file of the
+ * code that runs it. Borrowed from the table of files, or NULL. */
 static const char *
-enclosing_file(const PyCodeObject *code, const film_frame *frame)
+enclosing_file(PyCodeObject *code, const film_frame *frame)
 {
     PyObject *file = global_text(frame, film_the_session.file_key);
-    const known_file *known = NULL;
+    const known_file *known =
+        file == NULL ? NULL : find_file(film_text_new(file, true));
+    bool placed = known != NULL ? known->file[0] != '<'
+                                : global_text(frame, film_the_session.name_key) != NULL;
 
-    if (file != NULL) {
-        known = find_file(film_text_new(file, true));
-    }
-    else if (frame != NULL && (code->co_flags & CO_OPTIMIZED) == 0 &&
-             film_frame_code(frame) == (PyObject *)code &&
-             global_text(frame, film_the_session.name_key) == NULL) {
-        known = find_file(running_file(frame));
+    if (!placed && frame != NULL && (code->co_flags & CO_OPTIMIZED) == 0 &&
+        film_frame_code(frame) == (PyObject *)code) {
+        known_file *runs = find_file(running_file(frame));
+
+        known = runs != NULL ? runs : known;
     }
 
     return known == NULL ? NULL : known->real;
