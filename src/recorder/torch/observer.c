@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "recorder/thread_context.h"
+#include "recorder/torch/apart.h"
 #include "recorder/torch/shim.h"
 
 /* at::RecordFunctionCallback: trivially copied, and passed in memory. */
@@ -39,6 +40,8 @@ static struct {
 /* While it is tried: what it has told. */
 static struct {
     bool on;
+    bool right;       /* it has told what it should */
+    pthread_t thread; /* that tries */
     const char *wanted;
     int64_t sequence;
     unsigned seen, nodes;
@@ -162,6 +165,9 @@ finish(void)
 static void
 try_it(const void *function, bool backward)
 {
+    if (!pthread_equal(pthread_self(), trial.thread)) {
+        return;
+    }
     trial.nodes += backward;
     if (trial.wanted == NULL || strcmp(observer.name(function), trial.wanted) != 0) {
         return;
@@ -290,19 +296,19 @@ find_sequence(void)
     observer.sequence_at = found > 0 ? found : 0;
 }
 
-static bool
+static void
 try_all(PyObject *torch_module)
 {
     PyObject *tensor = PyObject_CallMethod(torch_module, "zeros", "i", 2), *same;
-    bool right = false;
 
     same = tensor == NULL ? NULL : PyObject_CallMethod(tensor, "requires_grad_", NULL);
     memset(&trial, 0, sizeof(trial));
+    trial.thread = pthread_self();
     if (same != NULL) {
         trial.on = true;
         put_callbacks();
-        right = try_additions(tensor);
-        if (right) {
+        trial.right = try_additions(tensor);
+        if (trial.right) {
             find_sequence();
         }
         take_callbacks();
@@ -311,15 +317,11 @@ try_all(PyObject *torch_module)
     PyErr_Clear();
     Py_XDECREF(same);
     Py_XDECREF(tensor);
-    return right;
 }
 
 const char *
-film_observer_begin(PyObject *torch_module)
+film_observer_prove(PyObject *torch_module)
 {
-    if (observer.on) {
-        return NULL;
-    }
     *(void **)&observer.add =
         film_shim_symbol("_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE");
     *(void **)&observer.remove = film_shim_symbol("_ZN2at14removeCallbackEm");
@@ -329,14 +331,22 @@ film_observer_begin(PyObject *torch_module)
                "called "
                "by Python are recorded, no others";
     }
-    if (!try_all(torch_module)) {
+    film_run_apart(try_all, torch_module);
+    if (!trial.right) {
         return "this torch's observer does not tell what it should: operations called "
                "by "
                "Python are recorded, no others";
     }
-    observer.on = true;
-    put_callbacks();
     return NULL;
+}
+
+void
+film_observer_begin(void)
+{
+    if (!observer.on) {
+        observer.on = true;
+        put_callbacks();
+    }
 }
 
 void

@@ -15,7 +15,11 @@
 /* Observes from now on; NULL, or one sentence that says why not. With the GIL, where Python
  * may be called; calls operations of torch for the trial. */
 const char *
-film_observer_begin(PyObject *torch_module);
+film_observer_prove(PyObject *torch_module);
+
+/* What it tells is recorded from now on. */
+void
+film_observer_begin(void);
 
 /* Harmless when nothing is observed. */
 void
