@@ -3,9 +3,9 @@
     tools/cupti_layouts.py FOLDER...
 
 Each folder holds an unpacked wheel of nvidia-cuda-cupti or nvidia-cuda-cupti-cu12 from
-PyPI (`pip download --no-deps`, unzip); nothing of them is kept. The headers need cuda.h,
-which is in none of these; what they use of it is declared here. For each version a
-line is printed; the exit status is 1 when one differs.
+PyPI (pip download --no-deps, unzip); nothing of them is kept. The headers need cuda.h,
+which is not there; what they use of it is declared here. A line for each version; the
+exit status is 1 when one differs.
 """
 
 from __future__ import annotations

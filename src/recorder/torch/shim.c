@@ -88,7 +88,7 @@ film_shim_symbol(const char *name)
 #define FIND(field, name) (*(void **)&shim.field = film_shim_symbol(name))
 
 static int32_t
-constant(const char *family, const char *name)
+number_of(const char *family, const char *name)
 {
     shim_constant code_of;
     char symbol[64];
@@ -103,7 +103,7 @@ find_constants(void)
 {
     for (size_t index = 0; index < sizeof(dtype_names) / sizeof(dtype_names[0]);
          index++) {
-        int32_t code = constant("dtype", dtype_names[index].name);
+        int32_t code = number_of("dtype", dtype_names[index].name);
 
         if (code >= 0 && code < CODES) {
             shim.dtypes[code] = (int8_t)(index + 1);
@@ -111,13 +111,13 @@ find_constants(void)
     }
     for (size_t index = 0; index < sizeof(device_names) / sizeof(device_names[0]);
          index++) {
-        int32_t code = constant("device_type", device_names[index]);
+        int32_t code = number_of("device_type", device_names[index]);
 
         if (code >= 0 && code < CODES) {
             shim.devices[code] = (int8_t)(index + 1);
         }
     }
-    shim.cpu_device = constant("device_type", "cpu");
+    shim.cpu_device = number_of("device_type", "cpu");
 }
 
 static void

@@ -354,14 +354,23 @@ film_tensor_write(film_object *object, PyObject *tensor)
     return true;
 }
 
+static film_object *
+see(film_context *context, PyObject *tensor, const film_holder *holder)
+{
+    bool known_before;
+
+    return FILM_LIKELY(film_type_of(Py_TYPE(tensor))->dies_in_sight)
+               ? film_objects_see_new(tensor)
+               : film_objects_see(context, tensor, holder, &known_before);
+}
+
 FILM_HOT uint8_t *
 film_tensor_token(film_context *context, PyObject *tensor, const film_holder *holder,
-                  uint8_t *to)
+                  film_tensor_seen *seen, uint8_t *to)
 {
     film_tensor_view view;
     film_object *object;
     uint64_t kind, word;
-    bool seen;
 
     if (FILM_UNLIKELY(!film_shim_read(tensor, &view))) {
         return NULL;
@@ -369,22 +378,22 @@ film_tensor_token(film_context *context, PyObject *tensor, const film_holder *ho
     kind = kind_word(&view);
     word = whole_word(&view, kind);
     object = film_objects_find_sure(tensor);
-    if (FILM_LIKELY(object != NULL)) {
-        film_capture_vacate(holder);
-    }
-    else {
-        object = film_objects_see(context, tensor, holder, &seen);
+    if (FILM_UNLIKELY(object == NULL)) {
+        object = see(context, tensor, holder);
         if (FILM_UNLIKELY(object == NULL)) {
             return NULL;
         }
     }
+    film_capture_vacate(holder);
     if (!object->compared || object->fingerprint != word || object->stale ||
         FILM_UNLIKELY(!film_record_is_kept(object->record))) {
         write_record(object, tensor, &view, kind, word);
-        if (FILM_UNLIKELY(object->record == 0)) {
-            *to++ = FILM_TOKEN_UNBOUND;
-            return to;
-        }
+    }
+    *seen = (film_tensor_seen){.version = view.version,
+                               .on_device = !film_shim_is_cpu(view.device_type)};
+    if (FILM_UNLIKELY(object->record == 0)) {
+        *to++ = FILM_TOKEN_UNBOUND;
+        return to;
     }
     return film_token_put_value(to, FILM_TOKEN_VALUE, object->record - 1);
 }
@@ -396,12 +405,4 @@ film_tensor_was_changed(PyObject *tensor)
 
     return object != NULL && object->compared &&
            object->version != (uint32_t)film_shim_version(tensor);
-}
-
-bool
-film_tensor_is_on_device(PyObject *tensor)
-{
-    film_tensor_view view;
-
-    return film_shim_read(tensor, &view) && !film_shim_is_cpu(view.device_type);
 }
