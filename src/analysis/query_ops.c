@@ -167,7 +167,7 @@ film_ask_put_op_end(film_ask *ask, film_moment moment, const film_event *event)
 typedef struct maker {
     film_ask *ask;
     uint64_t serial, storage;
-    bool met;         /* within the event that is looked at */
+    bool met; /* within the event that is looked at */
     film_status status;
 } maker;
 
@@ -311,8 +311,8 @@ put_inputs(tree *of, const film_op_item *op, unsigned depth)
         film_budget budget = film_budget_of(READ_MS);
         film_tensor tensor;
         film_stop stop;
-        film_status status = film_reader_tensor(ask->reader, op->tensors[i].record,
-                                                &tensor, ask->error);
+        film_status status =
+            film_reader_tensor(ask->reader, op->tensors[i].record, &tensor, ask->error);
 
         if (status == FILM_END) {
             continue;
@@ -391,8 +391,9 @@ film_answer_made(film_ask *ask)
     FILM_TRY(film_ask_find_value(ask, moment, &value));
     status = film_ask_get_tensor(ask, moment, &value, &tensor);
     if (status == FILM_END) {
-        return film_fail(ask->error, FILM_MISUSE, "it is no tensor, or none that could "
-                                                  "be read");
+        return film_fail(ask->error, FILM_MISUSE,
+                         "it is no tensor, or none that could "
+                         "be read");
     }
     FILM_TRY(status);
     from = moment;

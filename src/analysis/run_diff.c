@@ -44,7 +44,8 @@ complete_entry(film_run_side *side, const film_event *event, film_diff_entry *en
             entry->has_values = false; /* a ring has given up its beginning */
             return FILM_OK;
         }
-        entry->key = film_digest_mix(entry->key, hash_string(side->reader, op.function));
+        entry->key =
+            film_digest_mix(entry->key, hash_string(side->reader, op.function));
         entry->has_values = entry->has_values && op.note == 0;
         return FILM_OK;
     }

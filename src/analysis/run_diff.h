@@ -17,8 +17,8 @@ typedef struct film_run_side {
     film_cursor *cursor;     /* owned */
     film_buffer scratch;
     film_open_ops open; /* note: what it gives is not compared */
-    uint64_t seen; /* events, since progress was shown */
-    bool lines;    /* line events count */
+    uint64_t seen;      /* events, since progress was shown */
+    bool lines;         /* line events count */
 } film_run_side;
 
 typedef struct film_run_diff {

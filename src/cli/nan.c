@@ -59,9 +59,17 @@ film_nan_changed_unseen(const film_nan_story *story, const film_op_link *link)
 }
 
 static bool
-is_backward(const film_nan_story *story, uint32_t name)
+names_backward(film_text name)
 {
-    return strstr(film_reader_string(story->reader, name).data, "backward") != NULL;
+    return name.length > 0 && strstr(name.data, "backward") != NULL;
+}
+
+bool
+film_nan_is_backward(const film_nan_story *story, uint32_t code)
+{
+    const film_code *of = film_reader_code(story->reader, code);
+
+    return of != NULL && names_backward(of->function);
 }
 
 const film_op_node *
@@ -72,7 +80,9 @@ film_nan_backward(const film_nan_story *story)
     for (size_t i = graph->middle; i-- > 0;) {
         const film_op_node *node = &graph->nodes[i];
 
-        if (is_backward(story, node->function) || is_backward(story, node->api)) {
+        if (names_backward(film_reader_string(story->reader, node->function)) ||
+            names_backward(film_reader_string(story->reader, node->api)) ||
+            film_nan_is_backward(story, node->code)) {
             return node;
         }
     }

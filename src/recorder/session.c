@@ -118,7 +118,7 @@ begin_capture(void)
         session->options.level >= FILM_LEVEL_VALUES && film_session_begin_values();
     if (session->operations) { /* in a child */
         session->operations = film_session_begin_values();
-        film_tensors_begin();
+        film_tensors_begin(session->options.torch_values);
     }
 }
 

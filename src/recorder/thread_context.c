@@ -37,6 +37,7 @@ on_thread_death(void *pointer)
     free(context->pendings);
     free(context->tasks);
     free(context->raises);
+    free(context->inner);
     memset(context, 0, sizeof(*context));
 }
 

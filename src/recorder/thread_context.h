@@ -72,11 +72,12 @@ typedef struct film_context {
                                caller; NULL once that caller went on */
     uint32_t returned_unit; /* where that caller stands */
     uint32_t pending_count, pending_room;
-    film_pending *pendings;        /* owned */
-    struct film_held_tasks *tasks; /* owned; tasks.h; NULL: none was met */
-    struct film_raises *raises;    /* owned; 3.11: hooks_trace.c; NULL: none yet */
-    uint64_t stack_token;          /* the token `stack_id` was drawn for */
-    uint32_t stack_id;             /* names this stack in objects.c; 0: none yet */
+    film_pending *pendings;              /* owned */
+    struct film_held_tasks *tasks;       /* owned; tasks.h; NULL: none was met */
+    struct film_inner_operations *inner; /* owned; torch/observer.c; NULL: none yet */
+    struct film_raises *raises; /* owned; 3.11: hooks_trace.c; NULL: none yet */
+    uint64_t stack_token;       /* the token `stack_id` was drawn for */
+    uint32_t stack_id;          /* names this stack in objects.c; 0: none yet */
     bool entangled; /* entries may not be callers of one another: several greenlets run
                        in the thread, or a call came from too far to see from where */
 } film_context;

@@ -15,8 +15,7 @@ put_tensor(film_step *step, const film_json *json, const film_json_node *tensor)
 {
     film_output_format(&step->out, "t%" PRIu64 ": ",
                        film_step_number(json, tensor, "object"));
-    film_output_display(&step->out,
-                        film_text_of(film_step_text(json, tensor, "text")));
+    film_output_display(&step->out, film_text_of(film_step_text(json, tensor, "text")));
     film_step_put_numbers(&step->out, json, tensor);
 }
 

@@ -352,10 +352,58 @@ typedef struct film_op_row {
     uint8_t flags;       /* FILM_OPERATION_ */
 } film_op_row;
 
+#define FILM_OP_BODY_BYTES (7 * FILM_VARINT_MAX + 1)
+
+static inline uint8_t *
+film_append_put_op_body(uint8_t *to, const film_op_row *op)
+{
+    to = film_varint_encode(to, op->function);
+    to = film_varint_encode(to, (uint32_t)(op->offset + 1));
+    *to++ = op->flags;
+    to = film_varint_encode(to, op->positional);
+    to = film_varint_encode(to, op->names);
+    to = film_varint_encode(to, op->module);
+    to = film_varint_encode(to, op->api);
+    return film_varint_encode(to, op->sequence);
+}
+
+/* Both go to `to`, which is the cursor or behind rows put before it (film_append_commit
+ * ends them all, with one event more); they return where the next row may begin. */
+static inline uint8_t *
+film_append_put_op(film_thread *thread, uint8_t *to, const film_op_row *op)
+{
+    uint8_t *length;
+
+    to = film_append_put_tag(thread, to, FILM_ROW_EXT);
+    *to++ = (uint8_t)FILM_KIND_OP;
+    length = to++; /* below 128: a varint of one byte */
+    to = film_append_put_op_body(to, op);
+    *length = (uint8_t)(to - length - 1);
+    return to;
+}
+
+/* `distance`: how many events of the thread ago the op began; flags: FILM_OPERATION_RAISED.
+ */
+static inline uint8_t *
+film_append_put_op_end(film_thread *thread, uint8_t *to, uint64_t distance,
+                       uint8_t flags, uint32_t type, uint64_t message)
+{
+    uint8_t *length;
+
+    to = film_append_put_tag(thread, to, FILM_ROW_EXT);
+    *to++ = (uint8_t)FILM_KIND_OP_END;
+    length = to++;
+    to = film_varint_encode(to, distance);
+    *to++ = flags;
+    to = film_varint_encode(to, type);
+    to = film_varint_encode(to, message);
+    *length = (uint8_t)(to - length - 1);
+    return to;
+}
+
 bool
 film_append_op(film_thread *thread, const film_op_row *op);
 
-/* `distance`: how many events of the thread ago the op began; flags: FILM_OPERATION_RAISED. */
 bool
 film_append_op_end(film_thread *thread, uint64_t distance, uint8_t flags, uint32_t type,
                    uint64_t message);

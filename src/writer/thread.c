@@ -283,36 +283,35 @@ film_append_c(film_thread *thread, film_kind kind, uint32_t function, uint32_t o
     return append_ext(thread, kind, body, end, 1);
 }
 
-/* The body of an op's row; where it ends. */
-static uint8_t *
-put_op(uint8_t *body, const film_op_row *op)
-{
-    uint8_t *end = film_varint_encode(body, op->function);
-
-    end = film_varint_encode(end, (uint32_t)(op->offset + 1));
-    *end++ = op->flags;
-    end = film_varint_encode(end, op->positional);
-    end = film_varint_encode(end, op->names);
-    end = film_varint_encode(end, op->module);
-    end = film_varint_encode(end, op->api);
-    return film_varint_encode(end, op->sequence);
-}
-
-#define OP_BODY_BYTES (7 * FILM_VARINT_MAX + 1)
-
 bool
 film_append_op(film_thread *thread, const film_op_row *op)
 {
-    uint8_t body[OP_BODY_BYTES] = {0}, *end = put_op(body, op);
+    if (!film_append_ready(thread)) {
+        return false;
+    }
+    film_append_commit(thread, film_append_put_op(thread, thread->cursor, op), 1);
+    return true;
+}
 
-    return append_ext(thread, FILM_KIND_OP, body, end, 1);
+bool
+film_append_op_end(film_thread *thread, uint64_t distance, uint8_t flags, uint32_t type,
+                   uint64_t message)
+{
+    if (!film_append_ready(thread)) {
+        return false;
+    }
+    film_append_commit(thread,
+                       film_append_put_op_end(thread, thread->cursor, distance, flags,
+                                              type, message),
+                       1);
+    return true;
 }
 
 bool
 film_track_op(film_thread *track, uint64_t raw, const film_op_row *op, uint32_t count,
               const uint8_t *tokens, size_t length)
 {
-    uint8_t body[OP_BODY_BYTES] = {0}, *end = put_op(body, op);
+    uint8_t body[FILM_OP_BODY_BYTES], *end = film_append_put_op_body(body, op);
 
     return (count == 0 || film_append_values(track, count, tokens, length)) &&
            append_row_at(track, FILM_KIND_OP, body, end, 1, raw);
@@ -328,19 +327,6 @@ film_track_op_end(film_thread *track, uint64_t raw, uint64_t distance)
     *end++ = 0; /* no type, no message */
     *end++ = 0;
     return append_row_at(track, FILM_KIND_OP_END, body, end, 1, raw);
-}
-
-bool
-film_append_op_end(film_thread *thread, uint64_t distance, uint8_t flags, uint32_t type,
-                   uint64_t message)
-{
-    uint8_t body[3 * FILM_VARINT_MAX + 1], *end;
-
-    end = film_varint_encode(body, distance);
-    *end++ = flags;
-    end = film_varint_encode(end, type);
-    end = film_varint_encode(end, message);
-    return append_ext(thread, FILM_KIND_OP_END, body, end, 1);
 }
 
 bool

@@ -57,8 +57,7 @@ fill_superblock(film_writer *writer, const film_writer_options *options,
                          1e9 / film_clock_frequency(&writer->clock) *
                              (double)(UINT64_C(1) << writer->clock.shift));
     block->start_realtime_ns = film_clock_realtime_ns();
-    block->start_monotonic_ns = film_clock_monotonic_ns();
-    writer->clock.base = film_clock_counter(&writer->clock);
+    block->start_monotonic_ns = film_clock_start(&writer->clock);
     return FILM_OK;
 }
 

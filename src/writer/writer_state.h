@@ -190,6 +190,7 @@ struct film_writer {
     film_totals totals;
     film_buffer summary_bytes, keyframe_bytes, payload_bytes;
     uint64_t chunks_since_totals;
+    bool scale_is_used; /* times of sealed events go by it */
 };
 
 /* sealer.c */

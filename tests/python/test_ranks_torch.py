@@ -169,6 +169,8 @@ def test_groups_keep_their_collectives_apart(job):
     size, pattern = job
     told = report(pattern)["ranks"]
     # begin, group, async, 6 times 2, objects, barrier; 6 of the group
+    # The caller has not waited in the asynchronous one.
+    assert [rank["collectives"] - rank["waited_in"] for rank in told] == [1] * size
     assert [rank["collectives"] for rank in told] == [
         23 if n < 2 else 17 for n in range(size)
     ]

@@ -308,6 +308,23 @@ def test_a_program_without_torch(
     assert Log(path).records == one_log(out).records
 
 
+@needs_torch
+def test_the_rank_is_in_the_name_and_every_record(
+    record: Callable[..., Result], tmp_path: pathlib.Path
+) -> None:
+    result = record(
+        MODEL, options=["--level", "values"], env={"RANK": "1", "WORLD_SIZE": "2"}
+    )
+    assert result.rc == 0, result.stderr
+    out = tmp_path / "out"
+    run_program("export", *result.films, "--to", "tlparse", "-o", out)
+    (path,) = out.iterdir()
+    assert re.fullmatch(r"dedicated_log_torch_trace_rank_1_[0-9a-f]{8}\.log", path.name)
+    ranks = {record.get("rank") for record in Log(path).records if "str" not in record}
+    assert ranks == {1}
+    run_tlparse(path, tmp_path / "pages")
+
+
 # --- filmstrip.torch ---------------------------------------------------------------------
 
 SWITCH = """

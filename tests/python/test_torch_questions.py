@@ -8,6 +8,7 @@ import json
 import pathlib
 
 import pytest
+
 from conftest import Result, run_program
 
 pytestmark = pytest.mark.skipif(
@@ -214,7 +215,12 @@ def test_wrong_use_of_nan(films):
 
 def test_two_runs_are_the_same(films):
     rc, told = diff(films("plain"), films("plain", "again"))
-    assert (rc, told["equal"], told["what"], told["differences"]) == (0, True, "ops", [])
+    assert (rc, told["equal"], told["what"], told["differences"]) == (
+        0,
+        True,
+        "ops",
+        [],
+    )
     assert told["same"] > 50
     done = run_program("diff", films("plain"), films("plain", "again"))
     assert (done.rc, done.stdout) == (0, f"the same: {told['same']} ops\n")
@@ -287,3 +293,61 @@ def test_wrong_use_of_diff(films, record):
         done: Result = run_program("diff", *words)
         assert (done.rc, done.stdout) == (2, "")
         assert sentence in done.stderr
+
+
+# --- step -------------------------------------------------------------------------------
+
+
+def walk(film: pathlib.Path, *words: str) -> list[str]:
+    """What each command prints, on a film at its start."""
+    import subprocess
+
+    from conftest import PROGRAM, clean_environment
+
+    done = subprocess.run(
+        [PROGRAM, "step", film],
+        input="\n".join(words) + "\n",
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=clean_environment(),
+    )
+    assert done.stderr == ""
+    return done.stdout.split("\n\n")
+
+
+def test_ops_are_places_to_stand_at(films):
+    op = nan(films("zero"))["op"]["m"]
+    at, end, back, further = walk(films("zero"), f"event {op}", "stepi", "rop", "op 2")[
+        :4
+    ]
+    assert f"event {op} op" in at and f":{line_of('# divides')}" in at
+    assert "torch.Tensor.__truediv__(t" in at and "f32[5, 16] cpu grad" in at
+    assert " op_end" in end and "torch.Tensor.__truediv__ gives t" in end
+    assert "16 not finite" in end
+    assert f"event {op} op" in back
+    assert "torch.nn.functional.linear(" not in at and " op, " in further
+
+
+def test_ops_of_other_frames_are_stops_and_next_stays(films):
+    """op goes into functions, next stays in the frame, and up keeps it."""
+    first = f"until program.py:{line_of('loss = F.mse_loss(net(x), y)')}"
+    line, op, up, after = walk(films("plain"), first, "op", "up", "next")[:4]
+    assert "__main__.step" in line
+    assert "__main__.Net.forward" in op and " op, " in op
+    assert "__main__.step" in up and "frame 1" in up
+    assert "__main__.step" in after and f":{line_of('loss.backward()')}" in after
+
+
+def test_what_made_a_tensor(films):
+    first = f"until program.py:{line_of('loss.backward()')}"
+    _, made, last = walk(films("zero"), first, "made loss 3", "last loss")[:3]
+    for told in (made, last):
+        lines = [line.strip() for line in told.splitlines()]
+        makers = [line.split()[2] for line in lines if line.startswith("made by ")]
+        assert makers[0].endswith("mse_loss")
+        assert makers[1].endswith("linear")
+    assert "loss = t" in last
+    wrong = walk(films("zero"), first, "made y")
+    assert "made by torch.zeros" in wrong[1]
+    assert "it is no tensor" in walk(films("zero"), first, "made net")[1]

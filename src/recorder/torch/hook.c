@@ -238,7 +238,7 @@ film_torch_hook(void)
     film_compat_save_error(&saved);
     film_shim_prove(torch_module);
     film_modules_begin();
-    film_tensors_begin();
+    film_tensors_begin(film_the_session.options.torch_values);
     if (film_operations_find()) {
         hooked = film_the_session.operations = true;
         for (size_t index = 0; index < film_operations_count(); index++) {

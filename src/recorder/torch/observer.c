@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "recorder/torch/observer.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -44,13 +45,13 @@ static struct {
     int candidates[PROBED_BYTES / sizeof(int64_t)]; /* how often the number was there */
 } trial;
 
-/* The operations that are open in a thread. */
-static __thread struct {
+/* The operations that are open in a thread: its context has them. */
+typedef struct film_inner_operations {
     uint32_t depth;
-    uint64_t token;
+    uint64_t token;              /* of the newest that was told */
     uint64_t numbers[MOST_OPEN]; /* of their events + 1; 0: not told */
     bool backward[MOST_OPEN];
-} open __attribute__((tls_model("initial-exec")));
+} film_inner_operations;
 
 /* --- rows -------------------------------------------------------------------------- */
 
@@ -83,62 +84,73 @@ sequence_of(const void *function)
 
 /* Tells it; the number of its event + 1, 0: it is not told. */
 static uint64_t
-tell(const void *function, bool backward)
+tell(film_context *context, const void *function, bool backward)
 {
-    film_context *context = film_context_of_any_thread();
     film_op_row row = {
+        .function = name_id(observer.name(function)),
         .offset = FILM_NO_OFFSET,
         .flags = FILM_OPERATION_INNER | (backward ? FILM_OPERATION_BACKWARD : 0) |
                  (film_shim_grad_mode() ? FILM_OPERATION_GRAD : 0),
         .sequence = sequence_of(function),
     };
 
-    if (context == NULL) {
-        return 0;
-    }
-    row.function = name_id(observer.name(function));
-    open.token = context->token;
     return film_append_op(context->thread, &row) ? context->thread->events : 0;
+}
+
+/* The thread's, made where it has none; NULL: no memory. */
+static film_inner_operations *
+operations_of(film_context *context)
+{
+    if (FILM_UNLIKELY(context->inner == NULL)) {
+        context->inner = calloc(1, sizeof(*context->inner));
+    }
+    return context->inner;
 }
 
 static void
 begin(const void *function, bool backward)
 {
+    film_context *context;
+    film_inner_operations *inner;
     uint64_t number = 0;
 
-    if (open.depth > 0 && open.depth <= MOST_OPEN) {
-        backward |= open.backward[open.depth - 1];
-    }
     pthread_mutex_lock(&film_the_session.lifecycle);
-    if (observer.on && film_the_session.token != FILM_TOKEN_OFF &&
-        open.depth < MOST_OPEN) {
-        number = tell(function, backward);
+    context = observer.on ? film_context_of_any_thread() : NULL;
+    inner = operations_of(&film_this_thread);
+    if (inner != NULL) {
+        backward |= inner->depth > 0 && inner->depth <= MOST_OPEN &&
+                    inner->backward[inner->depth - 1];
+        if (context != NULL && inner->depth < MOST_OPEN) {
+            number = tell(context, function, backward);
+            inner->token = context->token;
+        }
+        if (inner->depth < MOST_OPEN) {
+            inner->numbers[inner->depth] = number;
+            inner->backward[inner->depth] = backward;
+        }
+        inner->depth++;
     }
     pthread_mutex_unlock(&film_the_session.lifecycle);
-    if (open.depth < MOST_OPEN) {
-        open.numbers[open.depth] = number;
-        open.backward[open.depth] = backward;
-    }
-    open.depth++;
 }
 
 static void
 finish(void)
 {
     const film_context *context = &film_this_thread;
+    film_inner_operations *inner = context->inner;
     uint64_t number;
 
-    if (open.depth == 0) {
+    if (inner == NULL || inner->depth == 0) {
         return; /* it began before we did */
     }
-    open.depth--;
-    number = open.depth < MOST_OPEN ? open.numbers[open.depth] : 0;
+    inner->depth--;
+    number = inner->depth < MOST_OPEN ? inner->numbers[inner->depth] : 0;
     if (number == 0) {
         return;
     }
     pthread_mutex_lock(&film_the_session.lifecycle);
-    if (observer.on && context->token == open.token &&
-        film_the_session.token == open.token) {
+    if (observer.on && context->token == inner->token &&
+        film_the_session.token == inner->token) {
         (void)film_append_op_end(context->thread,
                                  context->thread->events - (number - 1), 0, 0, 0);
     }
@@ -226,8 +238,7 @@ take_callbacks(void)
 static int64_t
 sequence_of_result(PyObject *result)
 {
-    PyObject *node =
-        result == NULL ? NULL : PyObject_GetAttrString(result, "grad_fn");
+    PyObject *node = result == NULL ? NULL : PyObject_GetAttrString(result, "grad_fn");
     PyObject *number =
         node == NULL ? NULL : PyObject_CallMethod(node, "_sequence_nr", NULL);
     int64_t sequence = number == NULL ? -1 : PyLong_AsLongLong(number);
@@ -314,11 +325,13 @@ film_observer_begin(PyObject *torch_module)
     *(void **)&observer.remove = film_shim_symbol("_ZN2at14removeCallbackEm");
     *(void **)&observer.name = film_shim_symbol("_ZNK2at14RecordFunction4nameEv");
     if (observer.add == NULL || observer.remove == NULL || observer.name == NULL) {
-        return "this torch has no observer for what its C++ code calls: operations called "
+        return "this torch has no observer for what its C++ code calls: operations "
+               "called "
                "by Python are recorded, no others";
     }
     if (!try_all(torch_module)) {
-        return "this torch's observer does not tell what it should: operations called by "
+        return "this torch's observer does not tell what it should: operations called "
+               "by "
                "Python are recorded, no others";
     }
     observer.on = true;

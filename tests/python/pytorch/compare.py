@@ -24,11 +24,14 @@ OPERATORS = {
     **{"__truediv__": "div", "__div__": "div", "__mod__": "remainder"},
     **{"__itruediv__": "div_", "__idiv__": "div_", "__imod__": "remainder_"},
     **{"__floordiv__": "floor_divide", "__ifloordiv__": "floor_divide_"},
-    **{"__pow__": "pow", "__ipow__": "pow_"},
+    **{"__pow__": "pow", "__ipow__": "pow_", "__rand__": "bitwise_and"},
+    **{"__ror__": "bitwise_or", "__rxor__": "bitwise_xor"},
 }
 # By Python's own attributes; of a tensor that is not plain, those that it has.
 ALWAYS = ("dtype", "device", "layout", "requires_grad", "shape")
 PLAIN = (*ALWAYS, "strides", "offset", "version")
+# resolve_name takes the last name that a function has.
+SAME = {"torch.spmm": {"torch.mm"}, "torch.functional.istft": {"torch.istft"}}
 MOST = 12  # differences that are told of one program
 
 
@@ -127,7 +130,7 @@ def cannot_be_told(unseen: set[str], theirs: list[Op], ours: Op) -> bool:
 
 
 def is_misfit(op: Op) -> bool:
-    if (op.end or {}).get("result", {}).get("text") == "NotImplemented":
+    if (op.end or {}).get("result", {}).get("type") == "NotImplementedType":
         return True  # an operator: Python asks the other operand
     raised = (op.end or {}).get("exception")
     return (
@@ -142,10 +145,11 @@ def is_type_error(op: Op) -> bool:
 
 
 def same_name(theirs: str, ours: str) -> bool:
-    """Of what resolve_name does not know only the last part counts."""
+    """Of what resolve_name does not know only the last part counts; of what has several
+    names, any."""
     if theirs.startswith("?."):
-        return theirs[1:] == ours[ours.rindex(".") :]
-    return theirs == ours
+        return theirs[2:].lstrip("_") == ours[ours.rindex(".") + 1 :].lstrip("_")
+    return ours in SAME.get(theirs, {theirs})
 
 
 def read_oracle(records: list[Record]) -> dict[int, list[Op]]:

@@ -3,7 +3,7 @@ that recordings are compared with. It shares no line with the recorder.
 
     {"kind": "op", "thread": 0, "op": 3, "function": "torch.add", "depth": 0,
      "args": [...], "kwargs": {...}, "frame": ["mlp.py", 17, "forward"],
-     "api": "torch.nn.functional.relu" or null, "chain": [...], "module": "layers.0"}
+     "chain": [["torch.nn.functional.relu", 1769, true]], "module": "layers.0"}
     {"kind": "op_end", "op": 3, "result": ... or "exception": [type, message],
      "changed": [...]}
     {"kind": "unseen", "functions": [...]}      first: what torch tells no mode of
@@ -17,8 +17,8 @@ what it calls is nested in the operation it was called for.
 
 `module` is the path of the nn.Module whose `forward` runs, from the outermost one (of which it is the
 class).
-`chain` are the Python functions between the program and the operation, outermost first;
-`api` is the first of them that is torch's. Property getters and setters are left out.
+`chain` are torch's Python functions between the program and the operation, outermost
+first: name, line, and whether a mode is told of that function. Property getters and setters are left out.
 """
 
 from __future__ import annotations
@@ -85,6 +85,9 @@ class Shared:
         self.tensors, self.storages = Numbers(), Numbers()
         self.ops = 0
         self.threads: dict[int, int] = {}
+        self.functions: set[types.CodeType] = (
+            set()
+        )  # of torch's, that a mode is told of
 
     def write(self, **record: object) -> None:
         with self.lock:
@@ -235,7 +238,6 @@ class Mode(TorchFunctionMode):
             args=[describe(shared, value) for value in args],
             kwargs={key: describe(shared, value) for key, value in kwargs.items()},
             frame=frame,
-            api=chain[0] if chain else None,
             module=module,
             chain=chain,
         )
@@ -305,12 +307,12 @@ class Mode(TorchFunctionMode):
         watched.is_watched = True
         kind.__torch_dispatch__ = classmethod(watched)
 
-    def where(self) -> tuple[list[object] | None, list[str], str]:
+    def where(self) -> tuple[list[object] | None, list[list[object]], str]:
         """The program's innermost frame, torch's between it and here, and the path of
         the module whose forward runs."""
         frame = sys._getframe(2)
         found: list[object] | None = None
-        chain: list[str] = []
+        chain: list[list[object]] = []
         modules: list[torch.nn.Module] = []
         while frame is not None:
             code = frame.f_code
@@ -322,7 +324,9 @@ class Mode(TorchFunctionMode):
             else:
                 module = frame.f_globals.get("__name__", "?")
                 if module.startswith("torch."):
-                    chain.insert(0, f"{module}.{code.co_qualname}")
+                    seen = code in self.shared.functions
+                    link = [f"{module}.{code.co_qualname}", frame.f_lineno, seen]
+                    chain.insert(0, link)
             if code.co_name == "_call_impl" and code.co_argcount > 0:
                 modules.insert(0, frame.f_locals["self"])
             frame = frame.f_back
@@ -352,6 +356,7 @@ class Oracle:
 
         def make(check: Callable[..., bool]) -> Callable[..., bool]:
             def replaced(*args: object) -> bool:
+                self.shared.functions.add(sys._getframe(1).f_code)
                 mode = self.mode()
                 if mode is None or stack_length() == 0:
                     return check(*args)

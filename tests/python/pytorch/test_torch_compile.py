@@ -52,7 +52,7 @@ PROGRAM = """
             told[name] = {
                 "frames": counting.frame_count,
                 "graphs": [
-                    [str(node.target) for node in graph.graph.nodes]
+                    [getattr(node.target, "__name__", node.target) for node in graph.graph.nodes]
                     for graph in counting.graphs
                 ],
                 "breaks": dict(counters["graph_break"]),
