@@ -67,7 +67,8 @@ enum {
 };
 /* Of an op_end. */
 enum {
-    FILM_OPERATION_RAISED = 1 /* it ended by an exception: text, value */
+    FILM_OPERATION_RAISED = 1, /* it ended by an exception: text, value */
+    FILM_OPERATION_DEVICE = 2  /* on a track: a device ran it, and its clock timed it */
 };
 
 /* The values that may go with an event (film_event_value_index). */

@@ -297,9 +297,9 @@ def main(words: list[str]) -> int:
         check_program(program)
         check_startup()
         rank = _ranks.from_environment(os.environ)
-        if rank is not None and options.ranks:
-            if not _ranks.is_wanted(_ranks.parse(options.ranks), rank):
-                become(options, program, recorded=False)
+        wanted = _ranks.parse_all(options.ranks)
+        if rank is not None and not _ranks.is_wanted(wanted, rank):
+            become(options, program, recorded=False)
         choose_path(options, program)
         try:
             from filmstrip import _recorder  # noqa: F401

@@ -17,8 +17,8 @@ typedef struct reading {
     film_collectives *to;
     const film_collective_function **functions; /* owned; by code id */
     bool *wanted;                               /* owned; likewise */
-    char *ranks; /* owned; of the group that is being made; NULL: not known */
-    film_error *error;
+    char *ranks;         /* owned; of the group that is being made; NULL: not known */
+    bool several_groups; /* the program has made some */
 } reading;
 
 /* The value of an argument, borrowed until the next one; false: it was not recorded. */
@@ -91,7 +91,8 @@ group_of(reading *from, const film_event *event)
     film_value value;
 
     if (event->token_count == 0) {
-        return to->groups_unknown ? FILM_NO_GROUP : 0;
+        to->groups_unknown |= from->several_groups;
+        return from->several_groups ? FILM_NO_GROUP : 0;
     }
     if (!argument(from, event, "group", &value) ||
         strcmp(value.text.data, "None") == 0) {
@@ -239,7 +240,7 @@ choose_codes(reading *from)
             code == NULL ? NULL
                          : film_collective_find(code->module.data, code->qualname.data);
         from->wanted[i] = from->functions[i] != NULL;
-        from->to->groups_unknown |=
+        from->several_groups |=
             from->wanted[i] && from->functions[i]->kind == FILM_COLLECTIVE_GROUP;
     }
     return true;
@@ -271,7 +272,7 @@ film_status
 film_collectives_read(film_reader *reader, film_collectives *collectives,
                       film_error *error)
 {
-    reading from = {.reader = reader, .to = collectives, .error = error};
+    reading from = {.reader = reader, .to = collectives};
     film_span_visitor visitor = {&from, begin, end};
     film_status status;
     size_t threads = film_reader_thread_count(reader);

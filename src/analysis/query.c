@@ -23,7 +23,7 @@ static const question the_questions[] = {
     {"origin", film_answer_origin},       {"hits", film_answer_hits},
     {"first", film_answer_first},         {"written", film_answer_written},
     {"commands", film_answer_commands},   {"globals", film_answer_globals},
-    {"exception", film_answer_exception},
+    {"exception", film_answer_exception}, {"made", film_answer_made},
 };
 
 static film_answer

@@ -20,6 +20,7 @@ static const struct {
     {"out", FILM_MOVE_OUT},     {"back-out", FILM_MOVE_BACK_OUT},
     {"call", FILM_MOVE_CALL},   {"return", FILM_MOVE_RETURN},
     {"raise", FILM_MOVE_RAISE}, {"back-raise", FILM_MOVE_BACK_RAISE},
+    {"op", FILM_MOVE_OP},       {"back-op", FILM_MOVE_BACK_OP},
     {"start", FILM_MOVE_START}, {"end", FILM_MOVE_END},
 };
 

@@ -108,6 +108,8 @@ film_ask_value(film_ask *ask, const char *key, film_moment moment,
                const film_datum *value)
 {
     film_value told;
+    film_tensor tensor;
+    film_status status;
     uint64_t limit;
 
     FILM_TRY(film_ask_get_number(ask, "text_bytes", VALUE_TEXT, &limit));
@@ -128,6 +130,15 @@ film_ask_value(film_ask *ask, const char *key, film_moment moment,
     }
     if (told.redacted) {
         film_ask_bool(ask, "redacted", true);
+    }
+    if (told.is_object) {
+        status = film_ask_get_tensor(ask, moment, value, &tensor);
+        if (status == FILM_OK) {
+            film_ask_put_tensor(ask, &tensor);
+        }
+        else if (status != FILM_END) {
+            return status;
+        }
     }
     film_ask_close(ask, '}');
     return FILM_OK;
@@ -317,7 +328,10 @@ put_event(film_ask *ask, film_moment moment, const film_event *event)
     if (kept.kind == FILM_KIND_OP) {
         FILM_TRY(put_op(ask, moment, &kept));
     }
-    else if (kept.text != 0) {
+    else if (kept.kind == FILM_KIND_OP_END) {
+        FILM_TRY(film_ask_put_op_end(ask, moment, &kept));
+    }
+    if (kept.kind != FILM_KIND_OP && kept.text != 0) {
         film_ask_string(ask, kept.kind == FILM_KIND_LOST ? "reason" : "text",
                         film_reader_string(ask->reader, kept.text));
     }

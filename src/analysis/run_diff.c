@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "analysis/ops/nonfinite.h"
 #include "analysis/ops/op_compare.h"
 #include "base/hash.h"
 #include "format/chunk.h"
@@ -20,6 +21,44 @@ next_event(film_run_side *side, const film_event **event, film_error *error)
     return FILM_OK;
 }
 
+static uint64_t
+hash_string(const film_reader *reader, uint32_t id)
+{
+    film_text text = film_reader_string(reader, id);
+
+    return film_hash(text.data, text.length);
+}
+
+/* An end is that of an op of the same function. Numbers are compared in what ops gave and
+ * changed. (What they took, other ops gave: one
+ * difference would be told many times.) Memory that nothing was written to holds what was
+ * there before. */
+static film_status
+complete_entry(film_run_side *side, const film_event *event, film_diff_entry *entry,
+               film_error *error)
+{
+    film_open_op op, *opened;
+
+    if (event->kind == FILM_KIND_OP_END) {
+        if (!film_open_ops_end(&side->open, 0, event, &op)) {
+            entry->has_values = false; /* a ring has given up its beginning */
+            return FILM_OK;
+        }
+        entry->key =
+            film_digest_mix(entry->key, hash_string(side->reader, op.function));
+        entry->has_values = entry->has_values && op.note == 0;
+        return FILM_OK;
+    }
+    entry->has_values = false;
+    opened = film_open_ops_begin(&side->open, 0, event);
+    if (opened == NULL) {
+        return film_fail(error, FILM_NO_MEMORY, "memory ran out");
+    }
+    opened->note =
+        film_op_gives_blank(film_reader_string(side->reader, event->text).data);
+    return FILM_OK;
+}
+
 static film_status
 next_op(void *context, film_diff_entry *out, film_error *error)
 {
@@ -29,7 +68,8 @@ next_op(void *context, film_diff_entry *out, film_error *error)
     do {
         FILM_TRY(next_event(side, &event, error));
     } while (event->kind != FILM_KIND_OP && event->kind != FILM_KIND_OP_END);
-    return film_op_entry(side->reader, event, &side->scratch, out, error);
+    FILM_TRY(film_op_entry(side->reader, event, &side->scratch, out, error));
+    return complete_entry(side, event, out, error);
 }
 
 static bool
@@ -150,6 +190,7 @@ film_run_diff_reset(film_run_diff *run)
     for (size_t i = 0; i < 2; i++) {
         film_cursor_close(run->sides[i].cursor);
         film_buffer_reset(&run->sides[i].scratch);
+        film_open_ops_reset(&run->sides[i].open);
     }
     memset(run, 0, sizeof(*run));
 }

@@ -7,6 +7,7 @@
 #include <filmstrip/reader.h>
 
 #include "analysis/diff.h"
+#include "analysis/open_ops.h"
 #include "analysis/progress.h"
 #include "base/buffer.h"
 
@@ -15,8 +16,9 @@ typedef struct film_run_side {
     film_progress *progress; /* borrowed; NULL: nobody watches */
     film_cursor *cursor;     /* owned */
     film_buffer scratch;
-    uint64_t seen; /* events, since progress was shown */
-    bool lines;    /* line events count */
+    film_open_ops open; /* note: what it gives is not compared */
+    uint64_t seen;      /* events, since progress was shown */
+    bool lines;         /* line events count */
 } film_run_side;
 
 typedef struct film_run_diff {

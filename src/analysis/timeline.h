@@ -237,6 +237,8 @@ typedef enum film_move {
     FILM_MOVE_RETURN,    /* to the event that ended it (return or unwind) */
     FILM_MOVE_RAISE,     /* to the next raise: where an exception is raised */
     FILM_MOVE_BACK_RAISE,
+    FILM_MOVE_OP, /* to the next op of PyTorch's, in whichever frame */
+    FILM_MOVE_BACK_OP,
     FILM_MOVE_START, /* of the thread */
     FILM_MOVE_END
 } film_move;

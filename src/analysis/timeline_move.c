@@ -31,7 +31,7 @@ is_stop(const line_walk *walk, uint8_t kind)
     }
     return film_kind_enters(kind) || film_kind_leaves(kind) ||
            kind == FILM_KIND_RAISE || kind == FILM_KIND_HANDLED ||
-           kind == FILM_KIND_C_CALL;
+           kind == FILM_KIND_C_CALL || kind == FILM_KIND_OP;
 }
 
 static bool
@@ -356,6 +356,26 @@ move_raise(film_timeline *timeline, film_moment from, bool back,
                   &options->budget, out, error);
 }
 
+static bool
+match_op(void *context, film_timeline *timeline, const film_scene *scene,
+         uint32_t index)
+{
+    (void)context;
+    (void)timeline;
+    return scene->events[index].kind == FILM_KIND_OP;
+}
+
+static film_status
+move_op(film_timeline *timeline, film_moment from, bool back,
+        const film_move_options *options, film_stop *out, film_error *error)
+{
+    film_wanted wanted = {.kind = FILM_WANTED_EVENT, .number = FILM_KIND_OP};
+    film_filter filter = {.wanted = &wanted, .count = 1};
+
+    return search(timeline, from, back, options->across, &filter, match_op, NULL,
+                  &options->budget, out, error);
+}
+
 static film_status
 move_to_end(film_timeline *timeline, film_moment from, bool back, film_stop *out,
             film_error *error)
@@ -375,8 +395,8 @@ film_timeline_move(film_timeline *timeline, film_moment from, film_move move,
     film_move_options none = {0};
     bool back = move == FILM_MOVE_BACK || move == FILM_MOVE_BACK_LINE ||
                 move == FILM_MOVE_BACK_NEXT || move == FILM_MOVE_BACK_OUT ||
-                move == FILM_MOVE_BACK_RAISE || move == FILM_MOVE_CALL ||
-                move == FILM_MOVE_START;
+                move == FILM_MOVE_BACK_RAISE || move == FILM_MOVE_BACK_OP ||
+                move == FILM_MOVE_CALL || move == FILM_MOVE_START;
 
     memset(out, 0, sizeof(*out));
     options = options == NULL ? &none : options;
@@ -400,6 +420,9 @@ film_timeline_move(film_timeline *timeline, film_moment from, film_move move,
     case FILM_MOVE_RAISE:
     case FILM_MOVE_BACK_RAISE:
         return move_raise(timeline, from, back, options, out, error);
+    case FILM_MOVE_OP:
+    case FILM_MOVE_BACK_OP:
+        return move_op(timeline, from, back, options, out, error);
     case FILM_MOVE_START:
     case FILM_MOVE_END:
         return move_to_end(timeline, from, back, out, error);

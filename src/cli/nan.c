@@ -58,6 +58,20 @@ film_nan_changed_unseen(const film_nan_story *story, const film_op_link *link)
     return false;
 }
 
+static bool
+names_backward(film_text name)
+{
+    return name.length > 0 && strstr(name.data, "backward") != NULL;
+}
+
+bool
+film_nan_is_backward(const film_nan_story *story, uint32_t code)
+{
+    const film_code *of = film_reader_code(story->reader, code);
+
+    return of != NULL && names_backward(of->function);
+}
+
 const film_op_node *
 film_nan_backward(const film_nan_story *story)
 {
@@ -66,8 +80,9 @@ film_nan_backward(const film_nan_story *story)
     for (size_t i = graph->middle; i-- > 0;) {
         const film_op_node *node = &graph->nodes[i];
 
-        if (strstr(film_reader_string(story->reader, node->function).data,
-                   "backward") != NULL) {
+        if (names_backward(film_reader_string(story->reader, node->function)) ||
+            names_backward(film_reader_string(story->reader, node->api)) ||
+            film_nan_is_backward(story, node->code)) {
             return node;
         }
     }

@@ -42,7 +42,12 @@ film_nan_verdict_name(film_nan_verdict verdict);
 bool
 film_nan_changed_unseen(const film_nan_story *story, const film_op_link *link);
 
-/* The last call of backward() before the op; NULL: none in the stretch. */
+/* Whether a function is backward(), PyTorch's own. */
+bool
+film_nan_is_backward(const film_nan_story *story, uint32_t code);
+
+/* The last op that was called for backward() before the one that was found; NULL: none in
+ * the stretch. */
 const film_op_node *
 film_nan_backward(const film_nan_story *story);
 

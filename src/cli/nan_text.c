@@ -205,6 +205,33 @@ print_head(film_nan_story *story)
     print_values(story, &story->end, true);
 }
 
+/* Where backward() was called: the innermost frame that is not its own. */
+static void
+print_backward(film_nan_story *story, const film_op_node *node)
+{
+    film_output *output = output_of(story);
+    film_cursor *cursor = NULL;
+    const film_event *event;
+    size_t depth = 0;
+    const film_frame *stack = NULL;
+    uint32_t site = 0;
+
+    if (film_nan_event(story, node->thread, node->op, &cursor, &event) == FILM_OK) {
+        stack = film_cursor_stack(cursor, &depth);
+    }
+    while (depth > 1 && film_nan_is_backward(story, stack[depth - 1].code)) {
+        site = stack[--depth].site;
+    }
+    if (depth > 0) {
+        const film_frame *frame = &stack[depth - 1];
+
+        film_op_text_place(output, story->reader, frame->code,
+                           film_reader_line(story->reader, frame->code,
+                                            site > 0 ? site - 1 : frame->offset));
+    }
+    film_cursor_close(cursor);
+}
+
 /* The first numbers that were not finite came in by a tensor. */
 static void
 print_carried(film_nan_story *story)
@@ -232,18 +259,20 @@ print_carried(film_nan_story *story)
         FILM_OUTPUT_LITERAL(output, "; no op that is recorded made it");
     }
     FILM_OUTPUT_LITERAL(output, ".\n");
+    if (link->from != FILM_NO_NODE && !film_nan_changed_unseen(story, link)) {
+        return;
+    }
     if (seen != NULL && seen->nonfinite_seen &&
         seen->nonfinite_event != story->found.op) {
         FILM_OUTPUT_LITERAL(output, "First seen so: ");
         print_seen(story, seen->nonfinite_thread, seen->nonfinite_event);
         FILM_OUTPUT_LITERAL(output, ".\n");
     }
-    if ((link->from == FILM_NO_NODE || film_nan_changed_unseen(story, link)) &&
-        backward != NULL) {
-        FILM_OUTPUT_LITERAL(output, "Before it ");
-        print_node(story, backward);
-        FILM_OUTPUT_LITERAL(output, " ran; what that calls is recorded with "
-                                    "'filmstrip run --torch all'.\n");
+    if (backward != NULL) {
+        FILM_OUTPUT_LITERAL(output, "Before it backward() ran, at ");
+        print_backward(story, backward);
+        FILM_OUTPUT_LITERAL(output, ": what that calls is recorded with 'filmstrip run "
+                                    "--torch all'.\n");
     }
 }
 

@@ -340,12 +340,8 @@ print_unmatched(const film_ranks_report *report, film_output *output)
     bool cut = false, unknown = false;
 
     for (size_t i = 0; i < report->ranks.count; i++) {
-        const film_rank *rank = &report->ranks.items[i];
-        const film_reader *reader = report->ranks.set->items[rank->recording].reader;
-
-        cut = cut || rank->collectives.cut;
-        unknown = unknown || (rank->collectives.groups_unknown &&
-                              film_reader_info(reader)->level < 2);
+        cut |= report->ranks.items[i].collectives.cut;
+        unknown |= report->ranks.items[i].collectives.groups_unknown;
     }
     if (cut) {
         FILM_OUTPUT_LITERAL(output,
@@ -353,8 +349,8 @@ print_unmatched(const film_ranks_report *report, film_output *output)
                             "which collectives belong together is not known\n");
     }
     if (unknown) {
-        FILM_OUTPUT_LITERAL(output, "\nlevel calls tells no arguments: which group a "
-                                    "collective was of is not known\n");
+        FILM_OUTPUT_LITERAL(output, "\nno arguments were recorded (level calls): which "
+                                    "group a collective was of is not known\n");
     }
 }
 

@@ -39,6 +39,18 @@ print_stack(film_reader *reader, const film_rank_end *end, film_output *output)
     film_output_byte(output, ']');
 }
 
+/* Of how many the recording shows when they were over. */
+static size_t
+count_waits(const film_collectives *told)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < told->count; i++) {
+        count += told->items[i].waits;
+    }
+    return count;
+}
+
 static void
 print_rank(const film_ranks_report *report, size_t index, film_output *output)
 {
@@ -55,6 +67,7 @@ print_rank(const film_ranks_report *report, size_t index, film_output *output)
              film_ending_name(film_reader_info(recording->reader)->ending));
     put_text(output, ",\"how_ended\":", film_how_ended(recording->reader, room));
     put_u64(output, ",\"collectives\":", rank->collectives.count);
+    put_u64(output, ",\"waited_in\":", count_waits(&rank->collectives));
     put_u64(output, ",\"last\":{\"time_ns\":", end->last_ns);
     put_u64(output, ",\"thread\":", end->thread);
     put_u64(output, ",\"event\":", end->event);

@@ -144,7 +144,9 @@ static void
 move(film_output *from, film_buffer *bytes, film_output *to)
 {
     film_output_drain(from);
-    film_output_write(to, bytes->data, bytes->length);
+    if (bytes->length > 0) {
+        film_output_write(to, bytes->data, bytes->length);
+    }
     film_buffer_clear(bytes);
 }
 

@@ -90,6 +90,7 @@ film_tlparse_look(film_tlparse *to, const film_event *event, film_error *error)
     to->frames = grown;
     for (size_t i = outer; i < depth; i++) {
         to->frames[to->frame_count++] = (film_tlparse_frame){
+            .serial = frames[i].serial,
             .entered = frames[i].entered,
             .index = i,
             .code = frames[i].code,

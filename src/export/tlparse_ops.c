@@ -217,7 +217,8 @@ put_user(film_tlparse *to, film_buffer *out, const film_event *event)
  * made while it ran another. Where a mode of filmstrip.torch has told it too, its op is
  * the one: it has the name and arguments that torch gives to modes. */
 static bool
-is_logged(film_tlparse *to, film_tlparse_thread *thread, const film_event *event)
+is_logged(film_tlparse *to, film_tlparse_thread *thread, const film_event *event,
+          uint64_t frame)
 {
     bool by_mode = (event->form & FILM_OPERATION_MODE) != 0;
 
@@ -229,7 +230,7 @@ is_logged(film_tlparse *to, film_tlparse_thread *thread, const film_event *event
     for (size_t i = thread->count; i > 0; i--) {
         film_tlparse_op *op = &thread->ops[i - 1];
 
-        if (op->frame != event->frame) {
+        if (op->frame != frame) {
             continue;
         }
         if (!by_mode || op->by_mode) {
@@ -327,17 +328,19 @@ film_tlparse_begin_op(film_tlparse *to, film_tlparse_thread *thread,
 {
     film_tlparse_op *op, *grown = film_grow(thread->ops, &thread->capacity,
                                             thread->count + 1, sizeof(*grown));
+    const film_tlparse_frame *inner, *user;
 
     if (grown == NULL) {
         return film_fail(error, FILM_NO_MEMORY, "not enough memory");
     }
     thread->ops = grown;
     op = &thread->ops[thread->count];
+    FILM_TRY(film_tlparse_look(to, event, error));
+    user = find_user(to, &inner);
     *op = (film_tlparse_op){.event = event->number,
-                            .frame = event->frame,
+                            .frame = user == NULL ? 0 : user->serial,
                             .by_mode = (event->form & FILM_OPERATION_MODE) != 0};
-    if (is_logged(to, thread, event)) {
-        FILM_TRY(film_tlparse_look(to, event, error));
+    if (is_logged(to, thread, event, op->frame)) {
         begin_record(to, op, event);
     }
     else {

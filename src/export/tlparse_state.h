@@ -11,6 +11,7 @@
 
 /* A frame of the op's stack that is shown, or of torch's own. */
 typedef struct film_tlparse_frame {
+    uint64_t serial;
     uint64_t entered; /* event of its call */
     size_t index;     /* in the timeline's stack */
     uint32_t code, line;
@@ -25,7 +26,8 @@ typedef struct film_tlparse_file {
 
 /* An op that has begun. */
 typedef struct film_tlparse_op {
-    uint64_t event, frame;
+    uint64_t event;
+    uint64_t frame;     /* serial of the innermost that is shown; 0: none */
     bool by_mode;       /* FILM_OPERATION_MODE */
     film_buffer record; /* owned: its JSON up to `args`; empty: it is not logged */
     film_buffer rest;   /* owned: what stands behind `kwargs` */

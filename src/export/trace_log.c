@@ -86,11 +86,14 @@ film_trace_log_string(film_trace_log *log, uint64_t time_ns, film_text text)
     }
     film_buffer_clear(&log->text);
     film_trace_put_text(&log->text, text);
+    if (log->text.failed) {
+        log->failed = true;
+        return id;
+    }
     put_prefix(log, time_ns);
     FILM_OUTPUT_LITERAL(log->output, "{\"str\": [");
     film_output_write(log->output, log->text.data, log->text.length);
     film_output_format(log->output, ", %lu]}\n", (unsigned long)id);
-    log->failed = log->failed || log->text.failed;
     return id;
 }
 
@@ -133,7 +136,9 @@ put_payload(film_trace_log *log)
         size_t length = end == NULL ? left : (size_t)(end - at);
 
         film_output_byte(log->output, '\t');
-        film_output_write(log->output, at, length);
+        if (length > 0) {
+            film_output_write(log->output, at, length);
+        }
         film_output_byte(log->output, '\n');
         if (end == NULL) {
             return;
@@ -150,7 +155,10 @@ film_trace_log_write(film_trace_log *log, uint64_t time_ns, const char *key,
     film_output *output = log->output;
     char md5[FILM_MD5_TEXT];
 
-    if (json->failed) {
+    if (payload != NULL) {
+        make_fit(log, *payload);
+    }
+    if (json->failed || log->failed) {
         log->failed = true;
         return;
     }
@@ -161,7 +169,6 @@ film_trace_log_write(film_trace_log *log, uint64_t time_ns, const char *key,
         film_output_format(output, ", \"rank\": %lld", (long long)log->rank);
     }
     if (payload != NULL) {
-        make_fit(log, *payload);
         film_md5_text(log->text.data, log->text.length, md5);
         film_output_format(output, ", \"has_payload\": \"%s\"", md5);
     }

@@ -207,26 +207,30 @@ note_summary(film_tensor *out, film_text name, const film_token *token)
 {
     film_tensor_summary *summary = &out->summary;
     const struct {
-        const char *name;
+        film_text name;
         double *number;
+    } numbers[] = {{TEXT("min"), &summary->min},
+                   {TEXT("max"), &summary->max},
+                   {TEXT("mean"), &summary->mean},
+                   {TEXT("std"), &summary->std}};
+    const struct {
+        film_text name;
         uint64_t *count;
-    } fields[] = {
-        {"min", &summary->min, NULL},     {"max", &summary->max, NULL},
-        {"mean", &summary->mean, NULL},   {"std", &summary->std, NULL},
-        {"zeros", NULL, &summary->zeros}, {"nonfinite", NULL, &summary->nonfinite},
-        {"hash", NULL, &summary->hash}};
+    } counts[] = {{TEXT("zeros"), &summary->zeros},
+                  {TEXT("nonfinite"), &summary->nonfinite},
+                  {TEXT("hash"), &summary->hash}};
 
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-        if (!film_text_is(name, fields[i].name, strlen(fields[i].name))) {
-            continue;
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        if (film_text_is(name, numbers[i].name.data, numbers[i].name.length)) {
+            *numbers[i].number = double_of(token);
+            return true;
         }
-        if (fields[i].number != NULL) {
-            *fields[i].number = double_of(token);
+    }
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        if (film_text_is(name, counts[i].name.data, counts[i].name.length)) {
+            *counts[i].count = bits_of(token);
+            return true;
         }
-        else {
-            *fields[i].count = bits_of(token);
-        }
-        return true;
     }
     return false;
 }

@@ -21,6 +21,7 @@
 #include "recorder/thread_context.h"
 #include "recorder/torch/hook.h"
 #include "recorder/torch/modules.h"
+#include "recorder/torch/observer.h"
 #include "recorder/torch/operation_rows.h"
 #include "recorder/torch/tensors.h"
 
@@ -99,6 +100,7 @@ end_values(film_capture_counts *counts)
         film_tensors_reset();
         film_modules_reset();
         film_operation_rows_reset();
+        film_observer_reset();
     }
     film_the_session.has_tables = film_the_session.captures = false;
 }
@@ -116,7 +118,7 @@ begin_capture(void)
         session->options.level >= FILM_LEVEL_VALUES && film_session_begin_values();
     if (session->operations) { /* in a child */
         session->operations = film_session_begin_values();
-        film_tensors_begin();
+        film_tensors_begin(session->options.torch_values);
     }
 }
 

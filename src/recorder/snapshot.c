@@ -432,7 +432,8 @@ film_snapshot_token(film_context *context, PyObject *value, const film_holder *h
         }
     }
     if (content == FILM_CONTENT_TENSOR) {
-        uint8_t *end = film_tensor_token(context, value, holder, to);
+        film_tensor_seen seen;
+        uint8_t *end = film_tensor_token(context, value, holder, &seen, to);
 
         if (FILM_LIKELY(end != NULL)) {
             return end;

@@ -72,11 +72,12 @@ typedef struct film_context {
                                caller; NULL once that caller went on */
     uint32_t returned_unit; /* where that caller stands */
     uint32_t pending_count, pending_room;
-    film_pending *pendings;        /* owned */
-    struct film_held_tasks *tasks; /* owned; tasks.h; NULL: none was met */
-    struct film_raises *raises;    /* owned; 3.11: hooks_trace.c; NULL: none yet */
-    uint64_t stack_token;          /* the token `stack_id` was drawn for */
-    uint32_t stack_id;             /* names this stack in objects.c; 0: none yet */
+    film_pending *pendings;              /* owned */
+    struct film_held_tasks *tasks;       /* owned; tasks.h; NULL: none was met */
+    struct film_inner_operations *inner; /* owned; torch/observer.c; NULL: none yet */
+    struct film_raises *raises; /* owned; 3.11: hooks_trace.c; NULL: none yet */
+    uint64_t stack_token;       /* the token `stack_id` was drawn for */
+    uint32_t stack_id;          /* names this stack in objects.c; 0: none yet */
     bool entangled; /* entries may not be callers of one another: several greenlets run
                        in the thread, or a call came from too far to see from where */
 } film_context;
@@ -103,6 +104,12 @@ film_context_ready(const film_frame *frame)
     }
     return film_context_refresh(context, frame) ? context : NULL;
 }
+
+/* The context, ready to append, in a thread that need not have the GIL, as long as the
+ * session's `lifecycle` is held; NULL: this event is not to be recorded. A thread that is
+ * met for the first time gets its stream. */
+film_context *
+film_context_of_any_thread(void);
 
 /* film_entry_frame where entries may not be callers of one another: looks for the frame
  * among those that run. */

@@ -58,6 +58,8 @@ VARYING = [
     (r"(\w)\.\d+(\.\w*film)\b", r"\1.PID\2"),
     (r"(?m)^(\S+(?:;\S+)*) \d+$", r"\1 N"),  # folded stacks
     (r"\bevent \d+:\d+", "event M"),  # step: events differ between Pythons
+    (r"\bop \d+:\d+", "op M"),
+    (r"\bt\d+\b", "tN"),  # tensors
     (r"(?m)^( *)\d+:\d+ ", r"\1M "),
     (r"written at \d+:\d+", "written at M"),
     (r"[ \t]+", " "),

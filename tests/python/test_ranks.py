@@ -419,7 +419,7 @@ def test_level_calls_knows_no_groups(runner):
     told = report(pattern)
     assert told["steps"] == [] and told["unfinished"] == []
     assert (
-        "level calls tells no arguments"
+        "no arguments were recorded (level calls)"
         in run_program("report", "--ranks", pattern).stdout
     )
 

@@ -206,6 +206,7 @@ def test_records_of_a_recording(
         if one["eager_dispatch"]["target"] == "torch.dropout"
     ]
     assert dropout[0]["user_name"] == "torch.nn.functional.dropout"
+    assert dropout[0]["user_args"][1:] == [0.5, True, False]
     assert "torch.mm" not in [one["target"] for one in log.dispatches()]
 
 
@@ -307,6 +308,23 @@ def test_a_program_without_torch(
     assert Log(path).records == one_log(out).records
 
 
+@needs_torch
+def test_the_rank_is_in_the_name_and_every_record(
+    record: Callable[..., Result], tmp_path: pathlib.Path
+) -> None:
+    result = record(
+        MODEL, options=["--level", "values"], env={"RANK": "1", "WORLD_SIZE": "2"}
+    )
+    assert result.rc == 0, result.stderr
+    out = tmp_path / "out"
+    run_program("export", *result.films, "--to", "tlparse", "-o", out)
+    (path,) = out.iterdir()
+    assert re.fullmatch(r"dedicated_log_torch_trace_rank_1_[0-9a-f]{8}\.log", path.name)
+    ranks = {record.get("rank") for record in Log(path).records if "str" not in record}
+    assert ranks == {1}
+    run_tlparse(path, tmp_path / "pages")
+
+
 # --- filmstrip.torch ---------------------------------------------------------------------
 
 SWITCH = """
@@ -346,6 +364,7 @@ DEEPER = """
         mapping = {"a": 1, 2: batch, None: [1, (2, 3.5)], True: None}
         pair = Pair(1, "z")
         big = 10**30
+        kinds = [torch.float32, torch.device("cpu"), torch.strided]
         out = net(batch)
         loss = torch.nn.functional.mse_loss(out, torch.zeros(2))
         loss.backward()
@@ -365,7 +384,8 @@ DEEPER = """
             return net
         with torchdbg.LoggingMode(skip=skip):
             result = work(made_by(), torch.ones(2, 3))
-            torch.add(torch.ones(1), 1, alpha=3)
+            torch.add(torch.ones(1, dtype=torch.bfloat16, device="cpu"), 1, alpha=3)
+            torch.empty_like(torch.ones(1), memory_format=torch.preserve_format)
         return result
 
     def main():

@@ -172,6 +172,19 @@ TEST(numbers_that_one_does_not_tell_do_not_differ)
     close_pair(&both);
 }
 
+/* Memory that nothing was written to holds what was there before. */
+TEST(blank_memory_is_not_compared)
+{
+    static const told_op left[] = {{.function = "torch.empty", .size = 4, .hash = 1}},
+                         right[] = {{.function = "torch.empty", .size = 4, .hash = 2}};
+    film_difference found;
+    pair both;
+
+    open_pair(&both, left, 1, right, 1, true);
+    CHECK(film_diff_next(&both.run.diff, &found, NULL) == FILM_END);
+    close_pair(&both);
+}
+
 TEST(after_more_ops_they_are_together_again)
 {
     told_op longer[COUNT(plain) + 2];
@@ -301,6 +314,7 @@ main(int argc, char **argv)
         TEST_ENTRY(equal_runs_are_equal),
         TEST_ENTRY(what_differs_is_told),
         TEST_ENTRY(numbers_that_one_does_not_tell_do_not_differ),
+        TEST_ENTRY(blank_memory_is_not_compared),
         TEST_ENTRY(after_more_ops_they_are_together_again),
         TEST_ENTRY(one_may_end_before_the_other),
         TEST_ENTRY(serials_are_taken_out_of_texts),

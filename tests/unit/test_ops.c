@@ -723,17 +723,34 @@ TEST(lists_of_lists_are_looked_at_to_a_bound)
     unlink(path);
 }
 
-/* All that reads ops, whatever comes of it. */
+/* One of those that read ops, whatever comes of it. */
 static void
-read_all(film_buffer *bytes)
+read_one(film_buffer *bytes, int which)
 {
     static const logged text = {.ops = true}, xml = {.ops = true, .xml = true};
 
-    dump(bytes, 0);
-    (void)log_film(&text, bytes);
-    (void)log_film(&xml, bytes);
-    (void)export_film(film_export_speedscope, bytes);
+    switch (which % 4) {
+    case 0:
+        dump(bytes, 0);
+        break;
+    case 1:
+        (void)log_film(&text, bytes);
+        break;
+    case 2:
+        (void)log_film(&xml, bytes);
+        break;
+    default:
+        (void)export_film(film_export_speedscope, bytes);
+    }
     film_buffer_reset(bytes);
+}
+
+static void
+read_all(film_buffer *bytes)
+{
+    for (int which = 0; which < 4; which++) {
+        read_one(bytes, which);
+    }
 }
 
 TEST(failing_memory_is_survived)
@@ -780,8 +797,8 @@ TEST(damaged_windows_are_survived)
         CHECK(fseek(file, at, SEEK_SET) == 0);
         fputc((int)(state >> 24), file);
         fflush(file);
-        read_all(&bytes);
-        if (i % 4 != 0) { /* some damage stays */
+        read_one(&bytes, i);
+        if (i % 5 != 0) { /* some damage stays */
             CHECK(fseek(file, at, SEEK_SET) == 0);
             fputc(byte, file);
             fflush(file);

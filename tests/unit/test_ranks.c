@@ -181,6 +181,7 @@ meet(job *all, int late, long late_us)
     }
     pause_us(late_us);
     enter(all, late);
+    pause_us(20); /* what real ones take at least; clocks are read to some 50 ns */
     for (int i = 0; i < all->count; i++) {
         leave(all, i);
     }
@@ -333,7 +334,7 @@ TEST(hosts_are_aligned_by_what_their_ranks_met_in)
 
         CHECK_EQUAL(set.hosts[i].way, FILM_CLOCK_COLLECTIVES);
         CHECK_EQUAL(set.hosts[i].bounds, 40);
-        CHECK(llabs(found - truth) <= (int64_t)set.hosts[i].error_ns + 100);
+        CHECK(llabs(found - truth) <= (int64_t)set.hosts[i].error_ns + 1000);
         CHECK(set.hosts[i].error_ns < 100000000);
     }
     check_order(&set);

@@ -86,8 +86,8 @@ last_part(const char *name)
     return dot == NULL ? name : dot + 1;
 }
 
-static bool
-gives_blank(const char *function)
+bool
+film_op_gives_blank(const char *function)
 {
     static const char *const names[] = {"empty",          "empty_like",
                                         "new_empty",      "empty_strided",
@@ -186,7 +186,7 @@ begin_op(finder *find, const film_event *event, film_error *error)
     if (event->number < find->options->from || is_ignored(find, event)) {
         mark |= MARK_IGNORED;
     }
-    if (gives_blank(film_reader_string(find->reader, event->text).data)) {
+    if (film_op_gives_blank(film_reader_string(find->reader, event->text).data)) {
         mark |= MARK_BLANK;
     }
     if (find->arguments_blank && !find->arguments_count) {

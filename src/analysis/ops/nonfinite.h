@@ -35,6 +35,10 @@ film_nonfinite_find(const film_recordings *set, size_t recording,
                     const film_nonfinite_options *options, film_nonfinite *out,
                     film_error *error);
 
+/* Whether a function gives memory that nothing was written to: torch.empty. */
+bool
+film_op_gives_blank(const char *function);
+
 /* A recording of a set, as a set; nothing of it is owned. */
 film_recordings
 film_recordings_one(const film_recordings *set, size_t recording);

@@ -67,7 +67,7 @@ film_api_call(film_context *context, const film_frame *frame, PyObject *code_obj
     if (!film_observe_caller(context, frame)) {
         return false;
     }
-    if (film_the_session.operations &&
+    if ((film_the_session.operations || film_the_session.captures) &&
         !tell_arguments(context, frame, (PyCodeObject *)code_object)) {
         return false;
     }
@@ -88,7 +88,7 @@ film_api_return(film_context *context, const film_frame *frame, PyObject *value)
 {
     film_value_rows rows = {.context = context};
 
-    if (film_the_session.operations) {
+    if (film_the_session.operations || film_the_session.captures) {
         film_value_rows_put(&rows, value, NULL);
         if (!film_value_rows_end(&rows)) {
             return false;

@@ -7,6 +7,7 @@
 #include "recorder/attributes.h"
 #include "recorder/session.h"
 #include "recorder/torch/modules.h"
+#include "recorder/torch/observer.h"
 #include "recorder/torch/operation_rows.h"
 #include "recorder/torch/operations.h"
 #include "recorder/torch/shim.h"
@@ -208,6 +209,21 @@ imported_torch(void)
                : NULL;
 }
 
+/* What C++ calls itself, where that is wanted; where it cannot be had, the recording says
+ * so. */
+static void
+observe(PyObject *torch_module)
+{
+    const char *trouble = NULL;
+
+    if (film_the_session.options.torch == FILM_TORCH_ALL) {
+        trouble = film_observer_begin(torch_module);
+    }
+    if (trouble != NULL) {
+        film_session_lost_control(trouble, 0);
+    }
+}
+
 void
 film_torch_hook(void)
 {
@@ -222,13 +238,14 @@ film_torch_hook(void)
     film_compat_save_error(&saved);
     film_shim_prove(torch_module);
     film_modules_begin();
-    film_tensors_begin();
+    film_tensors_begin(film_the_session.options.torch_values);
     if (film_operations_find()) {
         hooked = film_the_session.operations = true;
         for (size_t index = 0; index < film_operations_count(); index++) {
             hook_it(film_operation_at(index));
         }
         hook_subscripts();
+        observe(torch_module);
     }
     PyErr_Clear();
     film_compat_restore_error(&saved);
@@ -244,6 +261,7 @@ film_torch_unhook(void)
         return;
     }
     film_compat_save_error(&saved);
+    film_observer_end();
     hooked = film_the_session.operations = false;
     film_thunks_remove();
     for (size_t index = 0; index < film_operations_count(); index++) {

@@ -103,19 +103,6 @@ names_id(const film_operation_call *call)
     return id;
 }
 
-static bool
-some_on_device(const film_operation_call *call)
-{
-    for (Py_ssize_t index = 0; index < call->count; index++) {
-        PyObject *value = call->values[index];
-
-        if (film_is_tensor(value)) {
-            return film_tensor_is_on_device(value);
-        }
-    }
-    return false;
-}
-
 static uint8_t
 flags_of(const film_operation_call *call)
 {
@@ -125,7 +112,7 @@ flags_of(const film_operation_call *call)
     if (film_shim_inference_mode()) {
         flags |= FILM_OPERATION_INFERENCE;
     }
-    if (FILM_UNLIKELY(some_on_device(call))) {
+    if (FILM_UNLIKELY(call->notes.on_device)) {
         flags |= FILM_OPERATION_LAUNCH | call->operation->flags;
     }
     return flags;
@@ -137,17 +124,19 @@ tell_call(film_context *context, film_operation_call *call)
 {
     Py_ssize_t named = film_operation_named(call);
     Py_ssize_t count = call->count > MOST_VALUES ? MOST_VALUES : call->count;
-    film_value_rows rows = {.context = context};
+    film_value_rows rows = {.context = context, .notes = &call->notes};
     film_operation_place place;
     film_op_row row;
+    uint8_t *to;
 
+    call->notes.count = 0;
+    call->notes.on_device = false;
     if (!film_operation_find_place(context, &place)) {
         return false;
     }
     for (Py_ssize_t index = 0; index < count; index++) {
         film_value_rows_put(&rows, call->values[index], NULL);
     }
-    (void)film_value_rows_end(&rows);
     row = (film_op_row){
         .function = film_operation_id(call->operation),
         .names = names_id(call),
@@ -158,9 +147,11 @@ tell_call(film_context *context, film_operation_call *call)
             (uint32_t)(call->count - named < count ? call->count - named : count),
         .flags = flags_of(call),
     };
-    if (rows.failed || !film_append_op(context->thread, &row)) {
+    to = film_value_rows_finish(&rows);
+    if (FILM_UNLIKELY(to == NULL)) {
         return false;
     }
+    film_append_commit(context->thread, film_append_put_op(context->thread, to, &row), 1);
     call->token = context->token;
     call->number = context->thread->events - 1;
     return true;
@@ -175,6 +166,10 @@ film_operation_begin(film_operation_call *call)
                       film_mode_has_told(call->operation->callable))) {
         return false;
     }
+    if (FILM_UNLIKELY(call->operation->silent)) {
+        call->token = context->token;
+        return true;
+    }
     if (FILM_LIKELY(tell_call(context, call))) {
         return true;
     }
@@ -182,6 +177,28 @@ film_operation_begin(film_operation_call *call)
     return film_stack_may_retry(context) &&
            (context = film_context_ready(film_compat_current_frame())) != NULL &&
            tell_call(context, call);
+}
+
+/* A tensor is seen, so that its memory is known for that of the one it was made from. */
+static void
+note_tensor(film_context *context, PyObject *tensor)
+{
+    film_holder holder = {.kind = FILM_HOLDER_NONE};
+    film_tensor_seen seen;
+    uint8_t token[FILM_TOKEN_MAX];
+
+    if (tensor != NULL && film_is_tensor(tensor)) {
+        (void)film_tensor_token(context, tensor, &holder, &seen, token);
+    }
+}
+
+static void
+note_tensors(film_context *context, const film_operation_call *call, PyObject *result)
+{
+    for (Py_ssize_t index = 0; index < call->count; index++) {
+        note_tensor(context, call->values[index]);
+    }
+    note_tensor(context, result);
 }
 
 /* --- its end ---------------------------------------------------------------------- */
@@ -194,26 +211,45 @@ tell_change(film_value_rows *rows, PyObject *value, PyObject *result)
     }
 }
 
-/* What of the arguments has changed; lists and tuples are looked into. */
+/* Of the tensors that a list or tuple holds. */
 static void
+tell_changes_within(film_value_rows *rows, PyObject *values, PyObject *result)
+{
+    Py_ssize_t most = Py_SIZE(values) > MOST_ITEMS ? MOST_ITEMS : Py_SIZE(values);
+
+    for (Py_ssize_t item = 0; item < most; item++) {
+        PyObject *held = PyList_CheckExact(values) ? PyList_GET_ITEM(values, item)
+                                                   : PyTuple_GET_ITEM(values, item);
+
+        if (held != NULL) {
+            tell_change(rows, held, result);
+        }
+    }
+}
+
+/* What of the arguments has changed, but for the result. */
+static inline void
 tell_changes(film_value_rows *rows, const film_operation_call *call, PyObject *result)
 {
+    const film_tensor_notes *notes = &call->notes;
+    uint32_t noted = notes->count < FILM_NOTED_TENSORS ? notes->count : FILM_NOTED_TENSORS;
+
+    for (uint32_t index = 0; index < noted; index++) {
+        PyObject *tensor = notes->noted[index].tensor;
+
+        if (FILM_UNLIKELY(film_shim_version(tensor) != notes->noted[index].version) &&
+            tensor != result) {
+            film_value_rows_put(rows, tensor, NULL);
+        }
+    }
     for (Py_ssize_t index = 0; index < call->count; index++) {
         PyObject *value = call->values[index];
-        Py_ssize_t most;
 
-        if (!PyList_CheckExact(value) && !PyTuple_CheckExact(value)) {
-            tell_change(rows, value, result);
-            continue;
+        if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) {
+            tell_changes_within(rows, value, result);
         }
-        most = Py_SIZE(value) > MOST_ITEMS ? MOST_ITEMS : Py_SIZE(value);
-        for (Py_ssize_t item = 0; item < most; item++) {
-            PyObject *held = PyList_CheckExact(value) ? PyList_GET_ITEM(value, item)
-                                                      : PyTuple_GET_ITEM(value, item);
-
-            if (held != NULL) {
-                tell_change(rows, held, result);
-            }
+        else if (FILM_UNLIKELY(notes->count > FILM_NOTED_TENSORS)) {
+            tell_change(rows, value, result);
         }
     }
 }
@@ -239,21 +275,31 @@ film_operation_end(const film_operation_call *call, PyObject *result)
     film_context *context = &film_this_thread;
     film_value_rows rows = {.context = context};
     uint64_t distance;
+    uint8_t *to;
 
     if (FILM_UNLIKELY(context->token != call->token ||
                       context->token != film_the_session.token)) {
         return; /* paused, stopped or forked meanwhile */
     }
+    if (FILM_UNLIKELY(call->operation->silent)) {
+        note_tensors(context, call, result);
+        return;
+    }
     if (FILM_UNLIKELY(result == NULL)) {
         tell_exception(context, context->thread->events - call->number);
         return;
     }
+    film_the_values_are_set = !call->operation->leaves_unset;
     film_value_rows_put(&rows, result, NULL);
+    film_the_values_are_set = true;
     tell_changes(&rows, call, result);
-    (void)film_value_rows_end(&rows);
-    distance = context->thread->events - call->number;
-    if (FILM_UNLIKELY(rows.failed ||
-                      !film_append_op_end(context->thread, distance, 0, 0, 0))) {
+    to = film_value_rows_finish(&rows);
+    if (FILM_UNLIKELY(to == NULL)) {
         (void)film_stack_may_retry(context);
+        return;
     }
+    distance = context->thread->events - call->number;
+    film_append_commit(
+        context->thread,
+        film_append_put_op_end(context->thread, to, distance, 0, 0, 0), 1);
 }

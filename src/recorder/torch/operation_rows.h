@@ -8,6 +8,7 @@
 #include "recorder/compat.h"
 
 #include "recorder/torch/operations.h"
+#include "recorder/torch/value_rows.h"
 
 /* One call that is under way. What it was given is the caller's, borrowed until it ends. */
 typedef struct film_operation_call {
@@ -18,6 +19,7 @@ typedef struct film_operation_call {
     PyObject *keywords;      /* or the keys of this dict, or NULL */
     uint64_t token;          /* of the session when its op was told */
     uint64_t number;         /* of the op event */
+    film_tensor_notes notes; /* of the tensors among the values */
 } film_operation_call;
 
 /* How many of its values have names. */

@@ -149,14 +149,16 @@ name_it(film_operation *operation, const char *prefix, PyObject *name)
         operation->name[0] = '\0';
     }
     operation->flags = is_synchronising(operation->name) ? FILM_OPERATION_SYNC : 0;
+    operation->leaves_unset =
+        strstr(text, "empty") != NULL || strstr(text, "resize") != NULL;
+    operation->silent = strcmp(text, "_make_subclass") == 0; /* a Parameter */
 }
 
 /* torch.Tensor's own attributes that no call of an operation is. */
 static bool
 is_left_out(PyObject *name)
 {
-    static const char *const left_out[] = {"__new__", "__init__", "_make_subclass",
-                                           "__reduce_ex__"};
+    static const char *const left_out[] = {"__new__", "__init__", "__reduce_ex__"};
 
     for (size_t index = 0; index < sizeof(left_out) / sizeof(left_out[0]); index++) {
         if (PyUnicode_CompareWithASCIIString(name, left_out[index]) == 0) {

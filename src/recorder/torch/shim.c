@@ -19,27 +19,28 @@ typedef bool (*shim_impl_flag)(const void *impl);
 
 typedef struct shim_name {
     const char *name, *brief;
+    film_dtype kind;
 } shim_name;
 
 static const shim_name dtype_names[] = {
-    {"float32", "f32"},
-    {"float64", "f64"},
-    {"float16", "f16"},
-    {"bfloat16", "bf16"},
-    {"int64", "i64"},
-    {"int32", "i32"},
-    {"int16", "i16"},
-    {"int8", "i8"},
-    {"uint8", "u8"},
-    {"bool", "b8"},
-    {"complex64", "c64"},
-    {"complex128", "c128"},
-    {"float8_e4m3fn", "f8e4m3fn"},
-    {"float8_e5m2", "f8e5m2"},
-    {"uint16", "u16"},
-    {"uint32", "u32"},
-    {"uint64", "u64"},
-    {"complex32", "c32"},
+    {"float32", "f32", FILM_DTYPE_FLOAT32},
+    {"float64", "f64", FILM_DTYPE_FLOAT64},
+    {"float16", "f16", FILM_DTYPE_FLOAT16},
+    {"bfloat16", "bf16", FILM_DTYPE_BFLOAT16},
+    {"int64", "i64", FILM_DTYPE_INT64},
+    {"int32", "i32", FILM_DTYPE_INT32},
+    {"int16", "i16", FILM_DTYPE_INT16},
+    {"int8", "i8", FILM_DTYPE_INT8},
+    {"uint8", "u8", FILM_DTYPE_UINT8},
+    {"bool", "b8", FILM_DTYPE_BOOL},
+    {"complex64", "c64", FILM_DTYPE_COMPLEX64},
+    {"complex128", "c128", FILM_DTYPE_COMPLEX128},
+    {"float8_e4m3fn", "f8e4m3fn", FILM_DTYPE_FLOAT8_E4M3FN},
+    {"float8_e5m2", "f8e5m2", FILM_DTYPE_FLOAT8_E5M2},
+    {"uint16", "u16", FILM_DTYPE_UINT16},
+    {"uint32", "u32", FILM_DTYPE_UINT32},
+    {"uint64", "u64", FILM_DTYPE_UINT64},
+    {"complex32", "c32", FILM_DTYPE_UNKNOWN},
 };
 static const char *const device_names[] = {"cpu", "cuda", "meta", "xpu", "mps", "mtia"};
 
@@ -87,7 +88,7 @@ film_shim_symbol(const char *name)
 #define FIND(field, name) (*(void **)&shim.field = film_shim_symbol(name))
 
 static int32_t
-constant(const char *family, const char *name)
+number_of(const char *family, const char *name)
 {
     shim_constant code_of;
     char symbol[64];
@@ -102,7 +103,7 @@ find_constants(void)
 {
     for (size_t index = 0; index < sizeof(dtype_names) / sizeof(dtype_names[0]);
          index++) {
-        int32_t code = constant("dtype", dtype_names[index].name);
+        int32_t code = number_of("dtype", dtype_names[index].name);
 
         if (code >= 0 && code < CODES) {
             shim.dtypes[code] = (int8_t)(index + 1);
@@ -110,13 +111,13 @@ find_constants(void)
     }
     for (size_t index = 0; index < sizeof(device_names) / sizeof(device_names[0]);
          index++) {
-        int32_t code = constant("device_type", device_names[index]);
+        int32_t code = number_of("device_type", device_names[index]);
 
         if (code >= 0 && code < CODES) {
             shim.devices[code] = (int8_t)(index + 1);
         }
     }
-    shim.cpu_device = constant("device_type", "cpu");
+    shim.cpu_device = number_of("device_type", "cpu");
 }
 
 static void
@@ -330,6 +331,14 @@ film_shim_dtype_short(int32_t code)
     const shim_name *name = dtype_of(code);
 
     return name == NULL ? "?" : name->brief;
+}
+
+film_dtype
+film_shim_dtype_kind(int32_t code)
+{
+    const shim_name *name = dtype_of(code);
+
+    return name == NULL ? FILM_DTYPE_UNKNOWN : name->kind;
 }
 
 const char *

@@ -13,6 +13,8 @@
 
 #include "recorder/compat.h"
 
+#include "recorder/torch/summary.h"
+
 #define FILM_TENSOR_MOST_DIMENSIONS 64
 
 /* All borrowed from the tensor. */
@@ -55,6 +57,10 @@ film_shim_dtype_name(int32_t dtype);
 
 const char *
 film_shim_dtype_short(int32_t dtype);
+
+/* How its numbers are read (summary.h). */
+film_dtype
+film_shim_dtype_kind(int32_t dtype);
 
 /* "cpu", "cuda"; "" for one that is not known. */
 const char *

@@ -16,7 +16,7 @@
 
 #define TEXT_BYTES 1024u
 /* A record: numbers of its dimensions and some ten more. */
-#define RECORD_BYTES ((FILM_TENSOR_MOST_DIMENSIONS + 16u) * FILM_VARINT_MAX)
+#define RECORD_BYTES ((FILM_TENSOR_MOST_DIMENSIONS + 24u) * FILM_VARINT_MAX)
 
 #define KEPT_KINDS 512u
 
@@ -29,16 +29,19 @@ typedef struct kept_kind {
 
 static struct {
     film_intern texts; /* of metadata, by its hash */
-    uint32_t names;    /* string id of what the numbers are called */
+    uint32_t names[3]; /* string ids of what the numbers are called */
+    bool summarises;   /* what tensors hold is told too */
     uint32_t dtype_ids[64];
     kept_kind kinds[KEPT_KINDS];
 } known;
 
 const PyTypeObject *film_the_tensor_types[2];
+bool film_the_values_are_set = true;
 
 void
-film_tensors_begin(void)
+film_tensors_begin(bool values)
 {
+    known.summarises = values;
     film_the_tensor_types[0] = film_shim_type(0);
     film_the_tensor_types[1] = film_shim_type(1);
 }
@@ -205,15 +208,30 @@ film_tensor_word(PyObject *tensor)
 
 /* --- records ---------------------------------------------------------------------- */
 
-static uint32_t
-names_id(void)
-{
-    static const char names[] = "storage,offset,version";
+/* What the numbers of a record are called, without a summary, with one, and with one of a
+ * sample. */
+enum { PLAIN, SUMMED, SAMPLED, NAME_LISTS };
 
-    if (known.names == 0) {
-        known.names = film_keep_string(names, sizeof(names) - 1);
+#define PLAIN_NAMES "storage,offset,version"
+#define SUMMED_NAMES PLAIN_NAMES ",min,max,mean,std,zeros,nonfinite,hash"
+
+static const struct {
+    const char *text;
+    uint8_t count;
+} name_lists[NAME_LISTS] = {
+    {PLAIN_NAMES, 3}, {SUMMED_NAMES, 10}, {SUMMED_NAMES ",count", 11}};
+
+static uint8_t *
+put_names(unsigned list, uint8_t *to)
+{
+    if (known.names[list] == 0) {
+        known.names[list] =
+            film_keep_string(name_lists[list].text, strlen(name_lists[list].text));
     }
-    return known.names;
+    to = film_varint_encode(to, known.names[list]);
+    *to++ = 0;
+    *to++ = name_lists[list].count;
+    return to;
 }
 
 /* What follows the serial in the records of tensors of one kind, up to the numbers. */
@@ -228,11 +246,7 @@ put_kind(const film_tensor_view *view, uint64_t kind, uint8_t *to)
         to = film_varint_encode(to, (uint64_t)view->sizes[index]);
     }
     to = film_varint_encode(to, dtype_id(view->dtype));
-    to = film_varint_encode(to, text_of(view, kind));
-    to = film_varint_encode(to, names_id());
-    *to++ = 0;
-    *to++ = 3;
-    return to;
+    return film_varint_encode(to, text_of(view, kind));
 }
 
 /* The same from what was put last for a tensor of that kind. */
@@ -255,20 +269,51 @@ put_kind_quickly(const film_tensor_view *view, uint64_t kind, uint8_t *to)
     return end;
 }
 
+/* False: nothing is known of what it holds. */
+static bool
+summarise(PyObject *tensor, const film_tensor_view *view, film_number_summary *summary)
+{
+    film_dtype kind = film_shim_dtype_kind(view->dtype);
+
+    return film_the_values_are_set && kind != FILM_DTYPE_UNKNOWN &&
+           view->storage != NULL && film_shim_is_cpu(view->device_type) &&
+           film_summary_of(film_shim_data(tensor), kind, (int)view->dimensions,
+                           view->sizes, view->strides, summary);
+}
+
+static uint8_t *
+put_summary(const film_number_summary *summary, uint8_t *to)
+{
+    to = film_token_put_float(to, summary->min);
+    to = film_token_put_float(to, summary->max);
+    to = film_token_put_float(to, summary->mean);
+    to = film_token_put_float(to, summary->std);
+    to = film_token_put_int(to, (int64_t)summary->zeros);
+    to = film_token_put_int(to, (int64_t)summary->nonfinite);
+    to = film_token_put_int(to, (int64_t)summary->hash);
+    return summary->sampled ? film_token_put_int(to, (int64_t)summary->count) : to;
+}
+
 /* The body of a record, as docs/format.md tells. */
 static inline uint8_t *
-put_record(const film_object *object, const film_tensor_view *view, uint64_t kind,
-           uint64_t storage, uint8_t *to)
+put_record(const film_object *object, PyObject *tensor, const film_tensor_view *view,
+           uint64_t kind, uint64_t storage, uint8_t *to)
 {
+    film_number_summary summary;
+    bool summed = FILM_UNLIKELY(known.summarises) && summarise(tensor, view, &summary);
+
     to = film_varint_encode(to, object->serial);
     to = put_kind_quickly(view, kind, to);
+    to = put_names(!summed ? PLAIN : summary.sampled ? SAMPLED : SUMMED, to);
     to = film_token_put_int(to, (int64_t)storage);
     to = film_token_put_int(to, view->offset);
     if (view->version < 0) {
         *to++ = FILM_TOKEN_NONE;
-        return to;
     }
-    return film_token_put_int(to, view->version);
+    else {
+        to = film_token_put_int(to, view->version);
+    }
+    return summed ? put_summary(&summary, to) : to;
 }
 
 static FILM_HOT void
@@ -278,7 +323,7 @@ write_record(film_object *object, PyObject *tensor, const film_tensor_view *view
     static uint8_t body[RECORD_BYTES]; /* of the holder of the GIL */
     const PyTypeObject *type = Py_TYPE(tensor);
     uint64_t storage = film_storage_of(view->storage, tensor, object);
-    const uint8_t *end = put_record(object, view, kind, storage, body);
+    const uint8_t *end = put_record(object, tensor, view, kind, storage, body);
     uint32_t flags = FILM_VALUE_OBJECT | FILM_VALUE_NOTED |
                      (type->tp_dictoffset == 0 ? FILM_VALUE_SLOTS : 0) |
                      (type->tp_call != NULL ? FILM_VALUE_CALLABLE : 0);
@@ -309,14 +354,23 @@ film_tensor_write(film_object *object, PyObject *tensor)
     return true;
 }
 
+static film_object *
+see(film_context *context, PyObject *tensor, const film_holder *holder)
+{
+    bool known_before;
+
+    return FILM_LIKELY(film_type_of(Py_TYPE(tensor))->dies_in_sight)
+               ? film_objects_see_new(tensor)
+               : film_objects_see(context, tensor, holder, &known_before);
+}
+
 FILM_HOT uint8_t *
 film_tensor_token(film_context *context, PyObject *tensor, const film_holder *holder,
-                  uint8_t *to)
+                  film_tensor_seen *seen, uint8_t *to)
 {
     film_tensor_view view;
     film_object *object;
     uint64_t kind, word;
-    bool seen;
 
     if (FILM_UNLIKELY(!film_shim_read(tensor, &view))) {
         return NULL;
@@ -324,22 +378,22 @@ film_tensor_token(film_context *context, PyObject *tensor, const film_holder *ho
     kind = kind_word(&view);
     word = whole_word(&view, kind);
     object = film_objects_find_sure(tensor);
-    if (FILM_LIKELY(object != NULL)) {
-        film_capture_vacate(holder);
-    }
-    else {
-        object = film_objects_see(context, tensor, holder, &seen);
+    if (FILM_UNLIKELY(object == NULL)) {
+        object = see(context, tensor, holder);
         if (FILM_UNLIKELY(object == NULL)) {
             return NULL;
         }
     }
+    film_capture_vacate(holder);
     if (!object->compared || object->fingerprint != word || object->stale ||
         FILM_UNLIKELY(!film_record_is_kept(object->record))) {
         write_record(object, tensor, &view, kind, word);
-        if (FILM_UNLIKELY(object->record == 0)) {
-            *to++ = FILM_TOKEN_UNBOUND;
-            return to;
-        }
+    }
+    *seen = (film_tensor_seen){.version = view.version,
+                               .on_device = !film_shim_is_cpu(view.device_type)};
+    if (FILM_UNLIKELY(object->record == 0)) {
+        *to++ = FILM_TOKEN_UNBOUND;
+        return to;
     }
     return film_token_put_value(to, FILM_TOKEN_VALUE, object->record - 1);
 }
@@ -351,12 +405,4 @@ film_tensor_was_changed(PyObject *tensor)
 
     return object != NULL && object->compared &&
            object->version != (uint32_t)film_shim_version(tensor);
-}
-
-bool
-film_tensor_is_on_device(PyObject *tensor)
-{
-    film_tensor_view view;
-
-    return film_shim_read(tensor, &view) && !film_shim_is_cpu(view.device_type);
 }

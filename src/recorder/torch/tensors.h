@@ -20,11 +20,17 @@
 uint64_t
 film_tensor_word(PyObject *tensor);
 
+/* What else was seen of it. */
+typedef struct film_tensor_seen {
+    int64_t version; /* as film_shim_version */
+    bool on_device;  /* not on the CPU */
+} film_tensor_seen;
+
 /* Its token, with a record that tells what it is like now. NULL: it cannot be read, and is
  * told as other objects are; nothing was written. */
 uint8_t *
 film_tensor_token(film_context *context, PyObject *tensor, const film_holder *holder,
-                  uint8_t *to);
+                  film_tensor_seen *seen, uint8_t *to);
 
 /* A tensor that is known already gets a new record: what its fingerprint is now, and
  * false where it cannot be read. */
@@ -42,21 +48,17 @@ film_is_tensor(PyObject *object)
     return type == film_the_tensor_types[0] || type == film_the_tensor_types[1];
 }
 
-/* Finds the types. */
+/* False while tensors are told that an operation has made without filling them
+ * (torch.empty): what they hold is no value of the program's. */
+extern bool film_the_values_are_set;
+
+/* Finds the types; values: what tensors hold is summed up too. */
 void
-film_tensors_begin(void);
+film_tensors_begin(bool values);
 
 /* True when the tensor was changed in place since its last record. */
 bool
 film_tensor_was_changed(PyObject *tensor);
-
-/* True when it is not on the CPU. */
-bool
-film_tensor_is_on_device(PyObject *tensor);
-
-/* Values of tensors are told too, from now on or not. */
-void
-film_tensors_summarise(bool values);
 
 /* A recording begins or ends: nothing is known of storages and metadata. */
 void

@@ -31,21 +31,55 @@ begin_row(film_value_rows *rows)
     return !rows->failed;
 }
 
+static inline void
+note(film_tensor_notes *notes, PyObject *tensor, const film_tensor_seen *seen)
+{
+    if (notes == NULL) {
+        return;
+    }
+    if (FILM_LIKELY(notes->count < FILM_NOTED_TENSORS)) {
+        notes->noted[notes->count].tensor = tensor;
+        notes->noted[notes->count].version = seen->version;
+    }
+    notes->count++;
+    notes->on_device |= seen->on_device;
+}
+
 FILM_HOT void
 film_value_rows_put(film_value_rows *rows, PyObject *value, PyObject *name)
 {
     film_holder holder = {.kind = FILM_HOLDER_NONE};
-    uint8_t *end = NULL;
+    film_tensor_seen seen;
+    uint8_t *end;
 
     if (FILM_UNLIKELY(rows->failed) || !begin_row(rows)) {
         return;
     }
-    if (value != NULL && film_is_tensor(value)) {
-        end = film_tensor_token(rows->context, value, &holder, rows->to);
-    }
-    rows->to =
-        end != NULL ? end : film_capture(rows->context, value, &holder, name, rows->to);
     rows->count++;
+    if (value != NULL && film_is_tensor(value)) {
+        end = film_tensor_token(rows->context, value, &holder, &seen, rows->to);
+        if (FILM_LIKELY(end != NULL)) {
+            note(rows->notes, value, &seen);
+            rows->to = end;
+            return;
+        }
+    }
+    rows->to = film_capture(rows->context, value, &holder, name, rows->to);
+}
+
+FILM_HOT uint8_t *
+film_value_rows_finish(film_value_rows *rows)
+{
+    film_thread *thread = rows->context->thread;
+
+    if (FILM_UNLIKELY(rows->failed)) {
+        return NULL;
+    }
+    if (rows->count == 0) {
+        return film_append_ready(thread) ? thread->cursor : NULL;
+    }
+    film_append_put_values(thread->cursor, rows->count);
+    return rows->to;
 }
 
 bool

@@ -1,0 +1,358 @@
+/* observer.c: see observer.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "recorder/torch/observer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/intern.h"
+#include "recorder/thread_context.h"
+#include "recorder/torch/shim.h"
+
+/* at::RecordFunctionCallback: trivially copied, and passed in memory. */
+typedef struct record_callback {
+    void *(*start)(void *context, const void *function);
+    void (*end)(const void *function, void *context);
+    double probability;
+    bool scopes[10];
+    bool inputs, outputs, ids;
+} record_callback;
+
+#define SCOPE_FUNCTION 0
+#define SCOPE_BACKWARD 1
+
+#define MOST_OPEN 256u /* of one thread, within one another; deeper ones are not told */
+#define PROBED_BYTES 512u /* of an at::RecordFunction, where the number is looked for */
+
+static struct {
+    uint64_t (*add)(record_callback callback);
+    void (*remove)(uint64_t handle);
+    const char *(*name)(const void *function);
+    uint64_t handles[2];
+    bool on;
+    int sequence_at; /* offset of the sequence number; 0: not known */
+    film_intern names;
+} observer;
+
+/* While it is tried: what it has told. */
+static struct {
+    bool on;
+    const char *wanted;
+    int64_t sequence;
+    unsigned seen, nodes;
+    int candidates[PROBED_BYTES / sizeof(int64_t)]; /* how often the number was there */
+} trial;
+
+/* The operations that are open in a thread: its context has them. */
+typedef struct film_inner_operations {
+    uint32_t depth;
+    uint64_t token;              /* of the newest that was told */
+    uint64_t numbers[MOST_OPEN]; /* of their events + 1; 0: not told */
+    bool backward[MOST_OPEN];
+} film_inner_operations;
+
+/* --- rows -------------------------------------------------------------------------- */
+
+/* The string id of a name, from any thread: the session's `lifecycle` is held. */
+static uint32_t
+name_id(const char *name)
+{
+    size_t length = strlen(name);
+    uint64_t hash = film_hash(name, length);
+    uint32_t id;
+
+    if (!film_intern_find(&observer.names, hash, &id)) {
+        id = film_writer_string(film_the_session.writer, name, length);
+        (void)film_intern_add(&observer.names, hash, id);
+    }
+    return id;
+}
+
+/* The sequence number + 1; 0: none. */
+static uint64_t
+sequence_of(const void *function)
+{
+    int64_t number = -1;
+
+    if (observer.sequence_at != 0) {
+        memcpy(&number, (const char *)function + observer.sequence_at, sizeof(number));
+    }
+    return number < 0 ? 0 : (uint64_t)number + 1;
+}
+
+/* Tells it; the number of its event + 1, 0: it is not told. */
+static uint64_t
+tell(film_context *context, const void *function, bool backward)
+{
+    film_op_row row = {
+        .function = name_id(observer.name(function)),
+        .offset = FILM_NO_OFFSET,
+        .flags = FILM_OPERATION_INNER | (backward ? FILM_OPERATION_BACKWARD : 0) |
+                 (film_shim_grad_mode() ? FILM_OPERATION_GRAD : 0),
+        .sequence = sequence_of(function),
+    };
+
+    return film_append_op(context->thread, &row) ? context->thread->events : 0;
+}
+
+/* The thread's, made where it has none; NULL: no memory. */
+static film_inner_operations *
+operations_of(film_context *context)
+{
+    if (FILM_UNLIKELY(context->inner == NULL)) {
+        context->inner = calloc(1, sizeof(*context->inner));
+    }
+    return context->inner;
+}
+
+static void
+begin(const void *function, bool backward)
+{
+    film_context *context;
+    film_inner_operations *inner;
+    uint64_t number = 0;
+
+    pthread_mutex_lock(&film_the_session.lifecycle);
+    context = observer.on ? film_context_of_any_thread() : NULL;
+    inner = operations_of(&film_this_thread);
+    if (inner != NULL) {
+        backward |= inner->depth > 0 && inner->depth <= MOST_OPEN &&
+                    inner->backward[inner->depth - 1];
+        if (context != NULL && inner->depth < MOST_OPEN) {
+            number = tell(context, function, backward);
+            inner->token = context->token;
+        }
+        if (inner->depth < MOST_OPEN) {
+            inner->numbers[inner->depth] = number;
+            inner->backward[inner->depth] = backward;
+        }
+        inner->depth++;
+    }
+    pthread_mutex_unlock(&film_the_session.lifecycle);
+}
+
+static void
+finish(void)
+{
+    const film_context *context = &film_this_thread;
+    film_inner_operations *inner = context->inner;
+    uint64_t number;
+
+    if (inner == NULL || inner->depth == 0) {
+        return; /* it began before we did */
+    }
+    inner->depth--;
+    number = inner->depth < MOST_OPEN ? inner->numbers[inner->depth] : 0;
+    if (number == 0) {
+        return;
+    }
+    pthread_mutex_lock(&film_the_session.lifecycle);
+    if (observer.on && context->token == inner->token &&
+        film_the_session.token == inner->token) {
+        (void)film_append_op_end(context->thread,
+                                 context->thread->events - (number - 1), 0, 0, 0);
+    }
+    pthread_mutex_unlock(&film_the_session.lifecycle);
+}
+
+/* --- callbacks --------------------------------------------------------------------- */
+
+static void
+try_it(const void *function, bool backward)
+{
+    trial.nodes += backward;
+    if (trial.wanted == NULL || strcmp(observer.name(function), trial.wanted) != 0) {
+        return;
+    }
+    trial.seen++;
+    for (size_t place = 1; place < PROBED_BYTES / sizeof(int64_t); place++) {
+        int64_t number;
+
+        memcpy(&number, (const char *)function + place * sizeof(number),
+               sizeof(number));
+        trial.candidates[place] += number == trial.sequence;
+    }
+}
+
+/* Each gives back an empty std::unique_ptr<ObserverContext>. */
+static void *
+function_started(void *context, const void *function)
+{
+    *(void **)context = NULL;
+    if (FILM_UNLIKELY(trial.on)) {
+        try_it(function, false);
+    }
+    else {
+        begin(function, false);
+    }
+    return context;
+}
+
+static void *
+node_started(void *context, const void *function)
+{
+    *(void **)context = NULL;
+    if (FILM_UNLIKELY(trial.on)) {
+        try_it(function, true);
+    }
+    else {
+        begin(function, true);
+    }
+    return context;
+}
+
+static void
+function_ended(const void *Py_UNUSED(function), void *Py_UNUSED(context))
+{
+    if (FILM_LIKELY(!trial.on)) {
+        finish();
+    }
+}
+
+static void
+put_callbacks(void)
+{
+    record_callback callback = {
+        .start = function_started, .end = function_ended, .probability = 1.0};
+
+    callback.scopes[SCOPE_FUNCTION] = true;
+    observer.handles[0] = observer.add(callback);
+    callback.scopes[SCOPE_FUNCTION] = false;
+    callback.scopes[SCOPE_BACKWARD] = true;
+    callback.start = node_started;
+    observer.handles[1] = observer.add(callback);
+}
+
+static void
+take_callbacks(void)
+{
+    observer.remove(observer.handles[0]);
+    observer.remove(observer.handles[1]);
+}
+
+/* --- the trial --------------------------------------------------------------------- */
+
+/* The number that autograd gives the next node. */
+static int64_t
+sequence_of_result(PyObject *result)
+{
+    PyObject *node = result == NULL ? NULL : PyObject_GetAttrString(result, "grad_fn");
+    PyObject *number =
+        node == NULL ? NULL : PyObject_CallMethod(node, "_sequence_nr", NULL);
+    int64_t sequence = number == NULL ? -1 : PyLong_AsLongLong(number);
+
+    Py_XDECREF(node);
+    Py_XDECREF(number);
+    return sequence;
+}
+
+/* a + a for a tensor that requires a gradient: an aten::add, with a node. */
+static PyObject *
+add_once(PyObject *tensor)
+{
+    return PyObject_CallMethod(tensor, "add", "O", tensor);
+}
+
+/* Three additions, each with the number that follows from the one before it. */
+static bool
+try_additions(PyObject *tensor)
+{
+    PyObject *result = add_once(tensor);
+    int64_t last = sequence_of_result(result);
+
+    Py_XDECREF(result);
+    trial.wanted = "aten::add";
+    for (int round = 0; round < 3 && last >= 0; round++) {
+        trial.sequence = last + 1;
+        result = add_once(tensor);
+        last = sequence_of_result(result);
+        Py_XDECREF(result);
+        if (last != trial.sequence) {
+            return false; /* another thread is at it */
+        }
+    }
+    trial.wanted = NULL;
+    return trial.seen == 3;
+}
+
+static void
+find_sequence(void)
+{
+    int found = 0;
+
+    for (size_t place = 1; place < PROBED_BYTES / sizeof(int64_t); place++) {
+        if (trial.candidates[place] == 3) {
+            found = found == 0 ? (int)(place * sizeof(int64_t)) : -1;
+        }
+    }
+    observer.sequence_at = found > 0 ? found : 0;
+}
+
+static bool
+try_all(PyObject *torch_module)
+{
+    PyObject *tensor = PyObject_CallMethod(torch_module, "zeros", "i", 2), *same;
+    bool right = false;
+
+    same = tensor == NULL ? NULL : PyObject_CallMethod(tensor, "requires_grad_", NULL);
+    memset(&trial, 0, sizeof(trial));
+    if (same != NULL) {
+        trial.on = true;
+        put_callbacks();
+        right = try_additions(tensor);
+        if (right) {
+            find_sequence();
+        }
+        take_callbacks();
+        trial.on = false;
+    }
+    PyErr_Clear();
+    Py_XDECREF(same);
+    Py_XDECREF(tensor);
+    return right;
+}
+
+const char *
+film_observer_begin(PyObject *torch_module)
+{
+    if (observer.on) {
+        return NULL;
+    }
+    *(void **)&observer.add =
+        film_shim_symbol("_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE");
+    *(void **)&observer.remove = film_shim_symbol("_ZN2at14removeCallbackEm");
+    *(void **)&observer.name = film_shim_symbol("_ZNK2at14RecordFunction4nameEv");
+    if (observer.add == NULL || observer.remove == NULL || observer.name == NULL) {
+        return "this torch has no observer for what its C++ code calls: operations "
+               "called "
+               "by Python are recorded, no others";
+    }
+    if (!try_all(torch_module)) {
+        return "this torch's observer does not tell what it should: operations called "
+               "by "
+               "Python are recorded, no others";
+    }
+    observer.on = true;
+    put_callbacks();
+    return NULL;
+}
+
+void
+film_observer_end(void)
+{
+    if (!observer.on) {
+        return;
+    }
+    take_callbacks();
+    pthread_mutex_lock(&film_the_session.lifecycle);
+    observer.on = false;
+    pthread_mutex_unlock(&film_the_session.lifecycle);
+}
+
+void
+film_observer_reset(void)
+{
+    film_intern_reset(&observer.names);
+}
