@@ -30,7 +30,7 @@ DISTURBED = {"complex_numbers", "foreach", "inference", "rnn"}
 PROGRAMS = sorted(
     path.stem
     for path in (HERE / "programs").glob("*.py")
-    if path.stem not in DISTURBED | {"threads"}
+    if path.stem not in DISTURBED | {"threads", "decomposed"}
 )
 
 
