@@ -221,14 +221,17 @@ function_ended(const void *Py_UNUSED(function), void *Py_UNUSED(context))
 }
 
 static void
-put_callbacks(void)
+put_callbacks(bool nodes_only)
 {
     record_callback callback = {
         .start = function_started, .end = function_ended, .probability = 1.0};
 
-    callback.scopes[SCOPE_FUNCTION] = true;
-    observer.handles[0] = observer.add(callback);
-    callback.scopes[SCOPE_FUNCTION] = false;
+    observer.handles[0] = 0;
+    if (!nodes_only) {
+        callback.scopes[SCOPE_FUNCTION] = true;
+        observer.handles[0] = observer.add(callback);
+        callback.scopes[SCOPE_FUNCTION] = false;
+    }
     callback.scopes[SCOPE_BACKWARD] = true;
     callback.start = node_started;
     observer.handles[1] = observer.add(callback);
@@ -237,7 +240,9 @@ put_callbacks(void)
 static void
 take_callbacks(void)
 {
-    observer.remove(observer.handles[0]);
+    if (observer.handles[0] != 0) {
+        observer.remove(observer.handles[0]);
+    }
     observer.remove(observer.handles[1]);
 }
 
@@ -309,7 +314,7 @@ try_all(PyObject *torch_module)
     memset(&trial, 0, sizeof(trial));
     if (same != NULL) {
         trial.on = true;
-        put_callbacks();
+        put_callbacks(false);
         right = try_additions(tensor);
         if (right) {
             find_sequence();
@@ -324,7 +329,7 @@ try_all(PyObject *torch_module)
 }
 
 const char *
-film_observer_begin(PyObject *torch_module)
+film_observer_begin(PyObject *torch_module, bool nodes_only)
 {
     if (observer.on) {
         return NULL;
@@ -344,7 +349,7 @@ film_observer_begin(PyObject *torch_module)
                "Python are recorded, no others";
     }
     observer.on = true;
-    put_callbacks();
+    put_callbacks(nodes_only);
     return NULL;
 }
 
