@@ -237,7 +237,8 @@ static inline void
 tell_changes(film_value_rows *rows, const film_operation_call *call, PyObject *result)
 {
     const film_tensor_notes *notes = &call->notes;
-    uint32_t noted = notes->count < FILM_NOTED_TENSORS ? notes->count : FILM_NOTED_TENSORS;
+    uint32_t noted =
+        notes->count < FILM_NOTED_TENSORS ? notes->count : FILM_NOTED_TENSORS;
 
     for (uint32_t index = 0; index < noted; index++) {
         PyObject *tensor = notes->noted[index].tensor;
