@@ -64,6 +64,7 @@ arguments behind it.
                      C++ code calls too, such as the backward pass) or off
   --torch-values     what tensors hold: least, greatest, mean, numbers that are not finite
                      and a hash (on the CPU)
+  --torch-gpu        kernels and copies that ran on a GPU, with their true times
   --c-calls          record calls of C functions made by recorded code
   --no-exceptions    do not record raised and handled exceptions (on Python 3.11 this
                      is faster)
@@ -114,6 +115,7 @@ def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
         "--no-children": ("children", False),
         "--argv": ("argv", True),
         "--torch-values": ("torch_values", True),
+        "--torch-gpu": ("torch_gpu", True),
         "--line-times": ("line_times", True),
         "--no-progress": ("progress", False),
         "--no-redact": ("redact", False),

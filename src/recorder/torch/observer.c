@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "recorder/thread_context.h"
+#include "recorder/torch/device.h"
 #include "recorder/torch/shim.h"
 
 /* at::RecordFunctionCallback: trivially copied, and passed in memory. */
@@ -51,6 +52,7 @@ typedef struct film_inner_operations {
     uint64_t token;              /* of the newest that was told */
     uint64_t numbers[MOST_OPEN]; /* of their events + 1; 0: not told */
     bool backward[MOST_OPEN];
+    bool on_gpu[MOST_OPEN]; /* to be left by film_gpu_leave */
 } film_inner_operations;
 
 /* --- rows -------------------------------------------------------------------------- */
@@ -121,8 +123,12 @@ begin(const void *function, bool backward)
         backward |= inner->depth > 0 && inner->depth <= MOST_OPEN &&
                     inner->backward[inner->depth - 1];
         if (context != NULL && inner->depth < MOST_OPEN) {
+            inner->on_gpu[inner->depth] = film_device_enter(context->thread);
             number = tell(context, function, backward);
             inner->token = context->token;
+        }
+        else if (inner->depth < MOST_OPEN) {
+            inner->on_gpu[inner->depth] = false;
         }
         if (inner->depth < MOST_OPEN) {
             inner->numbers[inner->depth] = number;
@@ -145,6 +151,9 @@ finish(void)
     }
     inner->depth--;
     number = inner->depth < MOST_OPEN ? inner->numbers[inner->depth] : 0;
+    if (inner->depth < MOST_OPEN && inner->on_gpu[inner->depth]) {
+        film_gpu_leave();
+    }
     if (number == 0) {
         return;
     }
