@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 LEVELS = ("calls", "lines", "values")
 VALUES = ("all", "attributes", "locals")  # which stores level values tells
-# Which of torch's operations are recorded, where the program imports it; what the recorder
-# calls each.
+# Which of torch's operations are recorded, where the program imports it; what the
+# recorder calls each.
 TORCH = {"auto": 1, "off": 0, "ops": 1, "all": 2}
 # How much of a value can be kept (capture.c).
 MOST = {"text_bytes": 65536, "items": 512, "item_depth": 16}

@@ -196,7 +196,7 @@ recorder_start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
         "children",    "meta",         "stdlib_dirs", "site_dirs",    "own_dir",
         "home",        "line_times",   "text_bytes",  "items",        "item_depth",
         "outer_calls", "values",       "redact",      "redact_words", "held_too",
-        "torch",       "torch_values", "torch_gpu", NULL,
+        "torch",       "torch_values", "torch_gpu",   NULL,
     };
     film_session_options options = {0};
     given_texts given = {0};

@@ -155,8 +155,10 @@ tell_call(film_context *context, film_operation_call *call)
     if (FILM_UNLIKELY(to == NULL)) {
         return false;
     }
-    call->on_gpu = FILM_UNLIKELY(call->notes.on_device) && film_device_enter(context->thread);
-    film_append_commit(context->thread, film_append_put_op(context->thread, to, &row), 1);
+    call->on_gpu =
+        FILM_UNLIKELY(call->notes.on_device) && film_device_enter(context->thread);
+    film_append_commit(context->thread, film_append_put_op(context->thread, to, &row),
+                       1);
     call->token = context->token;
     call->number = context->thread->events - 1;
     return true;
@@ -308,8 +310,8 @@ film_operation_end(const film_operation_call *call, PyObject *result)
         return;
     }
     distance = context->thread->events - call->number;
-    film_append_commit(
-        context->thread,
-        film_append_put_op_end(context->thread, to, distance, 0, 0, 0), 1);
+    film_append_commit(context->thread,
+                       film_append_put_op_end(context->thread, to, distance, 0, 0, 0),
+                       1);
     film_device_written();
 }
