@@ -131,6 +131,11 @@ struct film_timeline {
     film_buffer text, scratch, content;
 };
 
+/* timeline_ops.c: to an op, with `next` to one that this frame or a caller of it calls. */
+FILM_NODISCARD film_status
+film_move_op(film_timeline *timeline, film_moment from, bool back, bool next,
+             const film_move_options *options, film_stop *out, film_error *error);
+
 /* timeline_scenes.c */
 
 void

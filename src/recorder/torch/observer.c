@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "recorder/torch/observer.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +45,7 @@ static struct {
 /* While it is tried: what it has told. */
 static struct {
     bool on;
+    pthread_t thread; /* whose operations are looked at: others go on meanwhile */
     const char *wanted;
     int64_t sequence;
     unsigned seen, nodes;
@@ -54,9 +56,10 @@ static struct {
 /* The operations that are open in a thread: its context has them. */
 typedef struct film_inner_operations {
     uint32_t depth;
-    uint64_t token;              /* of the newest that was told */
     uint64_t generation;         /* of the recording that knows the thread's number */
     uint64_t numbers[MOST_OPEN]; /* of their events + 1; 0: not told */
+    uint64_t tokens[MOST_OPEN];  /* under which they were: another recording may have
+                                    begun before they end */
     bool backward[MOST_OPEN];
 } film_inner_operations;
 
@@ -195,7 +198,7 @@ begin(const void *function, bool node)
                     inner->backward[inner->depth - 1];
         if (context != NULL && inner->depth < MOST_OPEN) {
             number = tell(context, function, backward, node);
-            inner->token = context->token;
+            inner->tokens[inner->depth] = context->token;
         }
         if (inner->depth < MOST_OPEN) {
             inner->numbers[inner->depth] = number;
@@ -222,8 +225,8 @@ finish(void)
         return;
     }
     pthread_mutex_lock(&film_the_session.lifecycle);
-    if (observer.on && context->token == inner->token &&
-        film_the_session.token == inner->token) {
+    if (observer.on && context->token == inner->tokens[inner->depth] &&
+        film_the_session.token == context->token) {
         (void)film_append_op_end(context->thread,
                                  context->thread->events - (number - 1), 0, 0, 0);
     }
@@ -252,6 +255,9 @@ try_thread(const void *function, bool node)
 static void
 try_it(const void *function, bool node)
 {
+    if (!pthread_equal(trial.thread, pthread_self())) {
+        return;
+    }
     trial.nodes += node;
     if (node || (trial.wanted != NULL &&
                  strcmp(observer.name(function), trial.wanted) == 0)) {
@@ -375,7 +381,7 @@ try_additions(PyObject *tensor)
         call_node(result, tensor);
         Py_XDECREF(result);
         if (last != trial.sequence) {
-            return false; /* another thread is at it */
+            return false; /* a hook of the program's has made a node meanwhile */
         }
     }
     trial.wanted = NULL;
@@ -419,6 +425,7 @@ try_all(PyObject *torch_module)
     same = tensor == NULL ? NULL : PyObject_CallMethod(tensor, "requires_grad_", NULL);
     memset(&trial, 0, sizeof(trial));
     if (same != NULL) {
+        trial.thread = pthread_self();
         trial.on = true;
         put_callbacks();
         right = try_additions(tensor);
