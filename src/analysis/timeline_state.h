@@ -95,6 +95,7 @@ struct film_timeline {
     size_t scene_bytes;
     uint64_t clock;
     film_postings postings;
+    struct film_forwards *forwards; /* owned; ops/forward.h; NULL: not asked for yet */
     film_writes_lists writes;
     film_event event;         /* what film_timeline_event gave */
     film_stack_frame *frames; /* owned; what _stack gave */
