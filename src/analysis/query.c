@@ -24,6 +24,7 @@ static const question the_questions[] = {
     {"first", film_answer_first},         {"written", film_answer_written},
     {"commands", film_answer_commands},   {"globals", film_answer_globals},
     {"exception", film_answer_exception}, {"made", film_answer_made},
+    {"op", film_answer_op},
 };
 
 static film_answer

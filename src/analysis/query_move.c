@@ -21,6 +21,7 @@ static const struct {
     {"call", FILM_MOVE_CALL},   {"return", FILM_MOVE_RETURN},
     {"raise", FILM_MOVE_RAISE}, {"back-raise", FILM_MOVE_BACK_RAISE},
     {"op", FILM_MOVE_OP},       {"back-op", FILM_MOVE_BACK_OP},
+    {"next-op", FILM_MOVE_NEXT_OP}, {"back-next-op", FILM_MOVE_BACK_NEXT_OP},
     {"start", FILM_MOVE_START}, {"end", FILM_MOVE_END},
 };
 

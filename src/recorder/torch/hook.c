@@ -242,12 +242,12 @@ film_torch_hook(void)
     film_modules_begin();
     film_tensors_begin(film_the_session.options.torch_values);
     if (film_operations_find()) {
+        observe(torch_module); /* before the hook: its trial calls operations */
         hooked = film_the_session.operations = true;
         for (size_t index = 0; index < film_operations_count(); index++) {
             hook_it(film_operation_at(index));
         }
         hook_subscripts();
-        observe(torch_module);
     }
     PyErr_Clear();
     film_compat_restore_error(&saved);
