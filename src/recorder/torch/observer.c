@@ -145,6 +145,22 @@ put_thread(film_context *context, const void *function, film_op_row *row)
                               (size_t)(film_token_put_int(tokens, thread) - tokens));
 }
 
+/* Where the frame on top stands, for an operation that nothing hooked has called: the
+ * Function of a program's own. Off the GIL it is not known: a frame may not be looked at. */
+static uint32_t
+place_of(const film_context *context)
+{
+    PyThreadState *own = PyGILState_GetThisThreadState();
+    const film_frame *frame;
+
+    if (own == NULL || own != _PyThreadState_UncheckedGet() ||
+        context->top == context->entries) {
+        return FILM_NO_OFFSET;
+    }
+    frame = film_entry_frame_by_walk(context->top);
+    return frame == NULL ? FILM_NO_OFFSET : film_frame_unit(frame, context->top->first);
+}
+
 /* Tells it; the number of its event + 1, 0: it is not told. */
 static uint64_t
 tell(film_context *context, const void *function, bool backward, bool node)
@@ -152,7 +168,7 @@ tell(film_context *context, const void *function, bool backward, bool node)
     int64_t sequence = number_at(function, observer.sequence_at);
     film_op_row row = {
         .function = name_id(observer.name(function)),
-        .offset = FILM_NO_OFFSET,
+        .offset = context->inner->depth == 0 ? place_of(context) : FILM_NO_OFFSET,
         .flags = FILM_OPERATION_INNER | (backward ? FILM_OPERATION_BACKWARD : 0) |
                  (node ? FILM_OPERATION_NODE : 0) |
                  (film_shim_grad_mode() ? FILM_OPERATION_GRAD : 0),
