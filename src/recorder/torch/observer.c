@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "recorder/thread_context.h"
+#include "recorder/torch/apart.h"
 #include "recorder/torch/device.h"
 #include "recorder/torch/shim.h"
 
@@ -46,7 +47,8 @@ static struct {
 /* While it is tried: what it has told. */
 static struct {
     bool on;
-    pthread_t thread; /* whose operations are looked at: others go on meanwhile */
+    bool right;       /* it has told what it should */
+    pthread_t thread; /* that tries: others go on meanwhile */
     const char *wanted;
     int64_t sequence;
     unsigned seen, nodes;
@@ -446,20 +448,19 @@ find_thread(void)
     observer.forward_at = observer.sequence_at != 0 && found > 0 ? found : 0;
 }
 
-static bool
+static void
 try_all(PyObject *torch_module)
 {
     PyObject *tensor = PyObject_CallMethod(torch_module, "zeros", "i", 2), *same;
-    bool right = false;
 
     same = tensor == NULL ? NULL : PyObject_CallMethod(tensor, "requires_grad_", NULL);
     memset(&trial, 0, sizeof(trial));
+    trial.thread = pthread_self();
     if (same != NULL) {
-        trial.thread = pthread_self();
         trial.on = true;
         put_callbacks(false);
-        right = try_additions(tensor);
-        if (right) {
+        trial.right = try_additions(tensor);
+        if (trial.right) {
             find_sequence();
             find_thread();
         }
@@ -469,15 +470,11 @@ try_all(PyObject *torch_module)
     PyErr_Clear();
     Py_XDECREF(same);
     Py_XDECREF(tensor);
-    return right;
 }
 
 const char *
-film_observer_begin(PyObject *torch_module, bool nodes_only)
+film_observer_prove(PyObject *torch_module)
 {
-    if (observer.on) {
-        return NULL;
-    }
     *(void **)&observer.add =
         film_shim_symbol("_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE");
     *(void **)&observer.remove = film_shim_symbol("_ZN2at14removeCallbackEm");
@@ -489,14 +486,22 @@ film_observer_begin(PyObject *torch_module, bool nodes_only)
                "called "
                "by Python are recorded, no others";
     }
-    if (!try_all(torch_module)) {
+    film_run_apart(try_all, torch_module);
+    if (!trial.right) {
         return "this torch's observer does not tell what it should: operations called "
                "by "
                "Python are recorded, no others";
     }
-    observer.on = true;
-    put_callbacks(nodes_only);
     return NULL;
+}
+
+void
+film_observer_begin(bool nodes_only)
+{
+    if (!observer.on) {
+        observer.on = true;
+        put_callbacks(nodes_only);
+    }
 }
 
 void
