@@ -164,7 +164,9 @@ def tracks(film: pathlib.Path) -> dict[str, Any]:
         event = json.loads(line)
         if event["kind"] != "op":
             continue
-        values = {name: value.get("text") for name, value in event.get("kwargs", {}).items()}
+        values = {
+            name: value.get("text") for name, value in event.get("kwargs", {}).items()
+        }
         began = event["time_ns"]
         if event["thread"] not in gpus:
             begun[event["thread"], event["event"]] = began

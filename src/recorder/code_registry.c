@@ -401,7 +401,8 @@ running_file(const film_frame *frame)
 
     for (frame = film_frame_caller(frame); frame != NULL && file == NULL;
          frame = film_frame_caller(frame)) {
-        file = film_text_new(((PyCodeObject *)film_frame_code(frame))->co_filename, true);
+        file =
+            film_text_new(((PyCodeObject *)film_frame_code(frame))->co_filename, true);
         if (file != NULL && file[0] == '<') {
             free(file);
             file = NULL;

@@ -208,7 +208,7 @@ matches_any(const film_string_list *names, bool excluding,
 /* What torch writes by itself and runs: a name that begins so. Files are told by their
  * folder, text that was compiled by the name torch gives it. */
 static const char *const generated_modules[] = {
-    "_remote_module_",                      /* torch.distributed.nn */
+    "_remote_module_",                        /* torch.distributed.nn */
     "torch._inductor.runtime.compile_tasks.", /* what inductor has generated */
 };
 static const char *const generated_texts[] = {

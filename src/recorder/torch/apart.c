@@ -29,8 +29,8 @@ is_being_imported(PyObject *module)
     PyObject *spec = PyObject_GetAttrString(module, "__spec__");
     PyObject *answer =
         spec == NULL ? NULL : PyObject_GetAttrString(spec, "_initializing");
-    bool being = answer == NULL ? spec != NULL && spec != Py_None
-                                : PyObject_IsTrue(answer) == 1;
+    bool being =
+        answer == NULL ? spec != NULL && spec != Py_None : PyObject_IsTrue(answer) == 1;
 
     PyErr_Clear();
     Py_XDECREF(spec);

@@ -47,11 +47,11 @@ static const struct {
 /* A call that is open. */
 typedef struct open_call {
     film_frame_key frame;
-    const PyObject *code;      /* identity only */
-    film_operation operation;  /* of this call */
-    film_operation_call call;  /* what it was given, the frame holds */
-    PyObject *given;           /* borrowed from the frame: the one value of a compiler */
-    uint32_t type;             /* of the exception that leaves it */
+    const PyObject *code;     /* identity only */
+    film_operation operation; /* of this call */
+    film_operation_call call; /* what it was given, the frame holds */
+    PyObject *given;          /* borrowed from the frame: the one value of a compiler */
+    uint32_t type;            /* of the exception that leaves it */
     uint64_t message;
     bool told, compiles;
 } open_call;
@@ -171,7 +171,8 @@ make_label(PyObject *name, PyObject *compile_id)
     size_t length = strlen(PREFIX);
 
     memcpy(text, PREFIX, length);
-    length += film_text_copy(name, text + length, LABEL_BYTES - ID_BYTES - length, NULL);
+    length +=
+        film_text_copy(name, text + length, LABEL_BYTES - ID_BYTES - length, NULL);
     text[length] = '\0';
     length = strlen(PREFIX COMPILED);
     length += strspn(text + length, "0123456789");
@@ -266,9 +267,9 @@ describe_compiler(const film_frame *frame, open_call *open)
         return false;
     }
     if (self != NULL) {
-        compile_id = attribute(attribute(attribute(self, "lazy_backward_info"),
-                                         "saved_compile_context"),
-                               "compile_id");
+        compile_id = attribute(
+            attribute(attribute(self, "lazy_backward_info"), "saved_compile_context"),
+            "compile_id");
     }
     write_id(compile_id, id);
     (void)snprintf(text, sizeof(text), PREFIX "compiling%s%s",
@@ -408,9 +409,9 @@ tell_end(film_context *context, const open_call *open, bool raised)
     const film_operation_call *call = &open->call;
 
     if (context->token == call->token && context->token == film_the_session.token) {
-        (void)film_append_op_end(context->thread, context->thread->events - call->number,
-                                 raised ? FILM_OPERATION_RAISED : 0, open->type,
-                                 open->message);
+        (void)film_append_op_end(
+            context->thread, context->thread->events - call->number,
+            raised ? FILM_OPERATION_RAISED : 0, open->type, open->message);
     }
 }
 
@@ -454,7 +455,8 @@ film_compiled_is_region(const film_context *context, const film_frame *frame)
         return false;
     }
     open = &calls->open[calls->depth - 1];
-    return film_frame_has_key(frame, open->frame) && film_frame_code(frame) == open->code;
+    return film_frame_has_key(frame, open->frame) &&
+           film_frame_code(frame) == open->code;
 }
 
 bool

@@ -55,7 +55,7 @@ static struct {
     size_t free_count;
     film_cupti_counts counts;
     film_cupti_functions cupti; /* written by begin alone */
-    bool watches_driver;       /* take's alone */
+    bool watches_driver;        /* take's alone */
 } the = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 _Atomic(size_t) film_cupti_waiting;

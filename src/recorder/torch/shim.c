@@ -452,9 +452,8 @@ make_probe(PyObject *torch_module, bool inference)
         /* What torch.inference_mode is made of: no Python code (apart.h). */
         PyObject *core = PyObject_GetAttrString(torch_module, "_C");
 
-        mode = core == NULL
-                   ? NULL
-                   : PyObject_CallMethod(core, "_InferenceMode", "O", Py_True);
+        mode = core == NULL ? NULL
+                            : PyObject_CallMethod(core, "_InferenceMode", "O", Py_True);
         Py_XDECREF(core);
         entered = mode == NULL ? NULL : PyObject_CallMethod(mode, "__enter__", NULL);
         if (entered == NULL) {
