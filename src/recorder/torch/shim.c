@@ -265,8 +265,8 @@ look(const void *impl, film_tensor_view *view)
     }
     memcpy(&dtype, (const char *)impl + shim.dtype_at, sizeof(dtype));
     view->dtype = dtype;
-    view->device_type = device[0];
-    view->device_index = device[1];
+    view->device_type = device[0];  /* NOLINT: numbers as they are, -1 for none */
+    view->device_index = device[1]; /* NOLINT */
     view->offset = number_at(impl, shim.offset_at);
     return true;
 }
