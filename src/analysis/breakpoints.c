@@ -147,7 +147,8 @@ want_op(film_breakpoints *set, film_point *point)
     film_reader *reader = set->timeline->reader;
 
     for (size_t i = 0; i < film_reader_string_count(reader) && !point->verified; i++) {
-        point->verified = is_op(film_reader_string(reader, (uint32_t)i), point->function);
+        point->verified =
+            is_op(film_reader_string(reader, (uint32_t)i), point->function);
     }
     return !point->verified || add_wanted(set, &one);
 }
@@ -259,9 +260,8 @@ make_point(film_breakpoints *set, film_point *point, const film_breakpoint *from
         if (point->function == NULL) {
             return film_fail(error, FILM_MISUSE, "an operation needs its name");
         }
-        return want_op(set, point)
-                   ? FILM_OK
-                   : film_fail(error, FILM_NO_MEMORY, "memory ran out");
+        return want_op(set, point) ? FILM_OK
+                                   : film_fail(error, FILM_NO_MEMORY, "memory ran out");
     case FILM_BREAK_RAISED:
     case FILM_BREAK_UNCAUGHT:
         point->verified = true;

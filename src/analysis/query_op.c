@@ -19,7 +19,8 @@ film_ask_put_forward(film_ask *ask, const film_event *event)
         return FILM_OK;
     }
     if (ask->timeline->forwards == NULL) {
-        FILM_TRY(film_forwards_new(ask->timeline, &ask->timeline->forwards, ask->error));
+        FILM_TRY(
+            film_forwards_new(ask->timeline, &ask->timeline->forwards, ask->error));
     }
     status = film_forwards_find(ask->timeline->forwards, &node, &of, ask->error);
     if (status == FILM_END) {
@@ -43,8 +44,8 @@ static film_status
 find_end(film_ask *ask, film_moment op, film_moment *end)
 {
     film_op_item begin = {.kind = 0}, ended = {.kind = 0};
-    film_status status = film_op_item_find(ask->reader, op.thread, op.event, &begin,
-                                           &ended, ask->error);
+    film_status status =
+        film_op_item_find(ask->reader, op.thread, op.event, &begin, &ended, ask->error);
 
     *end = film_moment_of(op.thread, ended.number);
     if (status == FILM_OK && ended.kind == 0) {
@@ -78,8 +79,8 @@ put_result(film_ask *ask, film_moment end)
         film_value message;
 
         film_ask_string(ask, "raised", film_reader_string(ask->reader, kept.text));
-        if (kept.value != 0 && film_reader_value(ask->reader, kept.value - 1, &message,
-                                                 NULL) == FILM_OK) {
+        if (kept.value != 0 &&
+            film_reader_value(ask->reader, kept.value - 1, &message, NULL) == FILM_OK) {
             film_ask_string(ask, "message", message.text);
         }
     }

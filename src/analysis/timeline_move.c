@@ -376,7 +376,8 @@ film_timeline_move(film_timeline *timeline, film_moment from, film_move move,
     bool back = move == FILM_MOVE_BACK || move == FILM_MOVE_BACK_LINE ||
                 move == FILM_MOVE_BACK_NEXT || move == FILM_MOVE_BACK_OUT ||
                 move == FILM_MOVE_BACK_RAISE || move == FILM_MOVE_BACK_OP ||
-                move == FILM_MOVE_BACK_NEXT_OP || move == FILM_MOVE_CALL || move == FILM_MOVE_START;
+                move == FILM_MOVE_BACK_NEXT_OP || move == FILM_MOVE_CALL ||
+                move == FILM_MOVE_START;
 
     memset(out, 0, sizeof(*out));
     options = options == NULL ? &none : options;

@@ -38,9 +38,8 @@ match_op(void *context, film_timeline *timeline, const film_scene *scene,
     if (event->kind != FILM_KIND_OP) {
         return false;
     }
-    return !walk->next ||
-           ((event->form & FILM_OPERATION_INNER) == 0 &&
-            depth_of_caller(timeline, scene, event->node) <= walk->most);
+    return !walk->next || ((event->form & FILM_OPERATION_INNER) == 0 &&
+                           depth_of_caller(timeline, scene, event->node) <= walk->most);
 }
 
 /* The depth of the frame that a move is about, or of that which called torch's code. */
@@ -97,8 +96,8 @@ film_timeline_has_ops(film_timeline *timeline)
     film_stop stop;
 
     if (film_reader_thread_count(timeline->reader) == 0 ||
-        film_timeline_ends(timeline, film_reader_thread(timeline->reader, 0)->id, &first,
-                           &last, NULL) != FILM_OK ||
+        film_timeline_ends(timeline, film_reader_thread(timeline->reader, 0)->id,
+                           &first, &last, NULL) != FILM_OK ||
         film_move_op(timeline, first, false, false, &options, &stop, NULL) != FILM_OK) {
         return false;
     }

@@ -27,8 +27,8 @@ operation_of(const film_dap_answer *answer, int64_t frame)
 static size_t
 add(char *text, size_t room, size_t length, const char *before, const char *more)
 {
-    int added = length < room ? snprintf(text + length, room - length, "%s%.60s", before,
-                                         more == NULL ? "?" : more)
+    int added = length < room ? snprintf(text + length, room - length, "%s%.60s",
+                                         before, more == NULL ? "?" : more)
                               : 0;
 
     return added > 0 ? length + (size_t)added : length;
@@ -43,7 +43,8 @@ film_dap_describe_operation(const film_dap_answer *answer, const film_json_node 
         operation_of(answer, film_dap_integer(answer, frame, "frame", 0));
     const char *name = film_dap_text(answer, frame, "name");
     const char *function = film_dap_text(answer, event, "function");
-    bool ends = event != NULL && strcmp(film_dap_text(answer, event, "kind"), "op_end") == 0;
+    bool ends =
+        event != NULL && strcmp(film_dap_text(answer, event, "kind"), "op_end") == 0;
     const char *before = "(";
     size_t length;
 
@@ -125,8 +126,8 @@ put_results(film_dap *dap, const film_dap_answer *answer, const film_dap_handle 
     char text[400];
 
     if (end == NULL) {
-        film_dap_put_plain(dap, "(result)", "it had not come back when the recording ended",
-                           NULL);
+        film_dap_put_plain(dap, "(result)",
+                           "it had not come back when the recording ended", NULL);
         return;
     }
     film_dap_copy_moment(there.moment, end);
@@ -201,10 +202,11 @@ put_member(film_dap *dap, const film_json *json, const film_json_node *member)
     if (film_json_is(member, FILM_JSON_ARRAY)) {
         text[length++] = '[';
         for (const film_json_node *one = film_json_first(json, member);
-             one != NULL && length + 24 < sizeof(text); one = film_json_next(json, one)) {
-            length += (size_t)snprintf(text + length, sizeof(text) - length,
-                                       "%s%" PRId64, length > 1 ? ", " : "",
-                                       one->integer);
+             one != NULL && length + 24 < sizeof(text);
+             one = film_json_next(json, one)) {
+            length +=
+                (size_t)snprintf(text + length, sizeof(text) - length, "%s%" PRId64,
+                                 length > 1 ? ", " : "", one->integer);
         }
         text[length++] = ']';
         text[length] = '\0';
@@ -250,8 +252,8 @@ film_dap_put_tensor(film_dap *dap, const film_dap_handle *place)
             put_member(dap, &answer.json, one);
         }
     }
-    for (const film_json_node *one = film_json_first(&answer.json, summary); one != NULL;
-         one = film_json_next(&answer.json, one)) {
+    for (const film_json_node *one = film_json_first(&answer.json, summary);
+         one != NULL; one = film_json_next(&answer.json, one)) {
         put_member(dap, &answer.json, one);
     }
     film_dap_answer_reset(&answer);

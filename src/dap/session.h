@@ -73,7 +73,7 @@ typedef enum film_dap_handle_kind {
     FILM_DAP_OBJECT,
     FILM_DAP_OPERATION, /* arguments and results of the op one stands at */
     FILM_DAP_TENSOR,    /* what a tensor is, and of its numbers */
-    FILM_DAP_TARGET /* of a goto */
+    FILM_DAP_TARGET     /* of a goto */
 } film_dap_handle_kind;
 
 typedef struct film_dap_handle {

@@ -114,10 +114,9 @@ is_known(film_dap *dap, const char *kind, const char *name)
     film_json_close(question, '}');
     film_json_close(question, ']');
     known = film_dap_ask(dap, &answer);
-    told = film_json_first(&answer.json,
-                           known ? film_json_get(&answer.json, answer.root,
-                                                 "breakpoints")
-                                 : NULL);
+    told = film_json_first(
+        &answer.json,
+        known ? film_json_get(&answer.json, answer.root, "breakpoints") : NULL);
     known = known && film_dap_is(&answer, told, "verified") &&
             !film_dap_is(&answer, told, "whole");
     film_dap_answer_reset(&answer);

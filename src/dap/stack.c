@@ -74,7 +74,8 @@ put_frame(film_dap *dap, const film_dap_answer *answer, const film_json_node *fr
         film_dap_add_handle(dap, FILM_DAP_FRAME, moment,
                             (uint64_t)film_dap_integer(answer, frame, "frame", 0), 0,
                             NULL));
-    if (film_dap_describe_operation(answer, frame, at_operation, sizeof(at_operation))) {
+    if (film_dap_describe_operation(answer, frame, at_operation,
+                                    sizeof(at_operation))) {
         name = at_operation;
     }
     film_json_add_text(out, "name", name == NULL ? "(lost with a damaged part)" : name);

@@ -194,8 +194,9 @@ put_scope_variables(film_dap *dap, const film_dap_handle *place, bool hex)
          one != NULL; one = film_json_next(&answer.json, one)) {
         const char *name = film_dap_text(&answer, one, "name");
         if (name != NULL) {
-            film_dap_put_variable(dap, name, &answer, film_json_get(&answer.json, one, "value"),
-                         place, name, "data", hex);
+            film_dap_put_variable(dap, name, &answer,
+                                  film_json_get(&answer.json, one, "value"), place,
+                                  name, "data", hex);
         }
     }
     film_dap_answer_reset(&answer);
@@ -267,11 +268,11 @@ put_items(film_dap *dap, const film_dap_handle *place, int64_t first, int64_t co
          item != NULL; item = film_json_next(&answer.json, item)) {
         char name[EXPRESSION], expression[EXPRESSION];
         name_item(&answer, item, place->expression, name, expression);
-        film_dap_put_variable(dap, name, &answer, film_json_get(&answer.json, item, "value"),
-                     place, expression[0] == '\0' ? NULL : expression,
-                     film_json_get(&answer.json, item, "name") != NULL ? "property"
-                                                                       : "data",
-                     hex);
+        film_dap_put_variable(
+            dap, name, &answer, film_json_get(&answer.json, item, "value"), place,
+            expression[0] == '\0' ? NULL : expression,
+            film_json_get(&answer.json, item, "name") != NULL ? "property" : "data",
+            hex);
     }
     if (fine && film_dap_is(&answer, answer.root, "cut") &&
         film_dap_integer(&answer, answer.root, "count", 0) < first + count) {

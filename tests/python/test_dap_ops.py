@@ -143,9 +143,7 @@ def test_instructions_are_ops(film: pathlib.Path) -> None:
     """next goes over the ops of functions that are called, stepIn into them."""
     with Client() as client:
         client.begin(film)
-        client.setBreakpoints(
-            source={"path": "ops.py"}, breakpoints=[{"line": 13}]
-        )
+        client.setBreakpoints(source={"path": "ops.py"}, breakpoints=[{"line": 13}])
         client.move("continue")
         client.setBreakpoints(source={"path": "ops.py"}, breakpoints=[])
 

@@ -17,13 +17,14 @@
 /* A block of a thread's events with ops that carry numbers. */
 typedef struct numbered_block {
     uint64_t block, least; /* the least number + 1 */
-    uint64_t called; /* event + 1 of the innermost op that the program called and that is
+    uint64_t
+        called; /* event + 1 of the innermost op that the program called and that is
                         open where it begins; 0: none */
 } numbered_block;
 
 typedef struct numbered_thread {
     uint32_t thread;
-    uint64_t read; /* events before it are in `blocks` */
+    uint64_t read;          /* events before it are in `blocks` */
     numbered_block *blocks; /* owned; in order */
     size_t count, capacity;
     film_open_ops open; /* where `read` is */
@@ -217,8 +218,8 @@ add_maker(makers *to, const film_event *event, uint64_t called)
         return false;
     }
     to->list = grown;
-    grown[to->count++] = (maker){event->count, event->number,
-                                 called == 0 ? event->number : called - 1};
+    grown[to->count++] =
+        (maker){event->count, event->number, called == 0 ? event->number : called - 1};
     return true;
 }
 

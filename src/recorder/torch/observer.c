@@ -37,7 +37,7 @@ static struct {
     uint64_t handles[2];
     bool on;
     int sequence_at; /* offset of the sequence number; 0: not known */
-    int forward_at;  /* of torch's number of the thread that made a node; 0: not known */
+    int forward_at; /* of torch's number of the thread that made a node; 0: not known */
     film_intern names;
     film_intern threads; /* torch's numbers + 1 of threads to ours */
 } observer;
@@ -50,7 +50,7 @@ static struct {
     int64_t sequence;
     unsigned seen, nodes;
     int candidates[PROBED_BYTES / sizeof(int64_t)]; /* how often the number was there */
-    int threads[PROBED_BYTES / sizeof(int64_t)];    /* and the thread's, see try_thread */
+    int threads[PROBED_BYTES / sizeof(int64_t)]; /* and the thread's, see try_thread */
 } trial;
 
 /* The operations that are open in a thread: its context has them. */
@@ -195,7 +195,8 @@ operations_of(film_context *context)
 static bool
 is_engine(const char *name)
 {
-    return name[0] == 'a' && name[1] == 'u' && strncmp(name, ENGINE, sizeof(ENGINE) - 1) == 0;
+    return name[0] == 'a' && name[1] == 'u' &&
+           strncmp(name, ENGINE, sizeof(ENGINE) - 1) == 0;
 }
 
 static void
@@ -275,11 +276,12 @@ try_it(const void *function, bool node)
         return;
     }
     trial.nodes += node;
-    if (node || (trial.wanted != NULL &&
-                 strcmp(observer.name(function), trial.wanted) == 0)) {
+    if (node ||
+        (trial.wanted != NULL && strcmp(observer.name(function), trial.wanted) == 0)) {
         try_thread(function, node);
     }
-    if (node || trial.wanted == NULL || strcmp(observer.name(function), trial.wanted) != 0) {
+    if (node || trial.wanted == NULL ||
+        strcmp(observer.name(function), trial.wanted) != 0) {
         return;
     }
     trial.seen++;

@@ -152,8 +152,6 @@ def dump(film: pathlib.Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-
-
 def nodes_of(events: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for one in events:
         if one["kind"] == "op" and one.get("node") and "sequence" in one:
