@@ -210,14 +210,16 @@ imported_torch(void)
 }
 
 /* What C++ calls itself, where that is wanted; where it cannot be had, the recording says
- * so. */
+ * so. With the GPU traced, the nodes of the backward pass at least: they launch most of what
+ * runs there. */
 static void
 observe(PyObject *torch_module)
 {
+    bool all = film_the_session.options.torch == FILM_TORCH_ALL;
     const char *trouble = NULL;
 
-    if (film_the_session.options.torch == FILM_TORCH_ALL) {
-        trouble = film_observer_begin(torch_module);
+    if (all || film_the_session.options.torch_gpu) {
+        trouble = film_observer_begin(torch_module, !all);
     }
     if (trouble != NULL) {
         film_session_lost_control(trouble, 0);

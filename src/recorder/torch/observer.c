@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "recorder/thread_context.h"
+#include "recorder/torch/device.h"
 #include "recorder/torch/shim.h"
 
 /* at::RecordFunctionCallback: trivially copied, and passed in memory. */
@@ -61,6 +62,7 @@ typedef struct film_inner_operations {
     uint64_t tokens[MOST_OPEN];  /* under which they were: another recording may have
                                     begun before they end */
     bool backward[MOST_OPEN];
+    bool on_gpu[MOST_OPEN]; /* to be left by film_gpu_leave */
 } film_inner_operations;
 
 /* --- rows -------------------------------------------------------------------------- */
@@ -214,8 +216,12 @@ begin(const void *function, bool node)
         backward |= inner->depth > 0 && inner->depth <= MOST_OPEN &&
                     inner->backward[inner->depth - 1];
         if (context != NULL && inner->depth < MOST_OPEN) {
+            inner->on_gpu[inner->depth] = film_device_enter(context->thread);
             number = tell(context, function, backward, node);
             inner->tokens[inner->depth] = context->token;
+        }
+        else if (inner->depth < MOST_OPEN) {
+            inner->on_gpu[inner->depth] = false;
         }
         if (inner->depth < MOST_OPEN) {
             inner->numbers[inner->depth] = number;
@@ -238,6 +244,9 @@ finish(void)
     }
     inner->depth--;
     number = inner->depth < MOST_OPEN ? inner->numbers[inner->depth] : 0;
+    if (inner->depth < MOST_OPEN && inner->on_gpu[inner->depth]) {
+        film_gpu_leave();
+    }
     if (number == 0) {
         return;
     }
@@ -327,14 +336,17 @@ function_ended(const void *Py_UNUSED(function), void *Py_UNUSED(context))
 }
 
 static void
-put_callbacks(void)
+put_callbacks(bool nodes_only)
 {
     record_callback callback = {
         .start = function_started, .end = function_ended, .probability = 1.0};
 
-    callback.scopes[SCOPE_FUNCTION] = true;
-    observer.handles[0] = observer.add(callback);
-    callback.scopes[SCOPE_FUNCTION] = false;
+    observer.handles[0] = 0;
+    if (!nodes_only) {
+        callback.scopes[SCOPE_FUNCTION] = true;
+        observer.handles[0] = observer.add(callback);
+        callback.scopes[SCOPE_FUNCTION] = false;
+    }
     callback.scopes[SCOPE_BACKWARD] = true;
     callback.start = node_started;
     observer.handles[1] = observer.add(callback);
@@ -343,7 +355,9 @@ put_callbacks(void)
 static void
 take_callbacks(void)
 {
-    observer.remove(observer.handles[0]);
+    if (observer.handles[0] != 0) {
+        observer.remove(observer.handles[0]);
+    }
     observer.remove(observer.handles[1]);
 }
 
@@ -445,7 +459,7 @@ try_all(PyObject *torch_module)
     if (same != NULL) {
         trial.thread = pthread_self();
         trial.on = true;
-        put_callbacks();
+        put_callbacks(false);
         right = try_additions(tensor);
         if (right) {
             find_sequence();
@@ -461,7 +475,7 @@ try_all(PyObject *torch_module)
 }
 
 const char *
-film_observer_begin(PyObject *torch_module)
+film_observer_begin(PyObject *torch_module, bool nodes_only)
 {
     if (observer.on) {
         return NULL;
@@ -483,7 +497,7 @@ film_observer_begin(PyObject *torch_module)
                "Python are recorded, no others";
     }
     observer.on = true;
-    put_callbacks();
+    put_callbacks(nodes_only);
     return NULL;
 }
 

@@ -12,10 +12,10 @@
 
 #include "recorder/compat.h"
 
-/* Observes from now on; NULL, or one sentence that says why not. With the GIL, where Python
+/* Observes from now on (nodes_only: the nodes of the backward pass alone); NULL, or one sentence that says why not. With the GIL, where Python
  * may be called; calls operations of torch for the trial. */
 const char *
-film_observer_begin(PyObject *torch_module);
+film_observer_begin(PyObject *torch_module, bool nodes_only);
 
 /* Harmless when nothing is observed. */
 void
