@@ -19,6 +19,7 @@
 #include "recorder/hooks.h"
 #include "recorder/tasks.h"
 #include "recorder/thread_context.h"
+#include "recorder/torch/compiled.h"
 #include "recorder/torch/device.h"
 #include "recorder/torch/hook.h"
 #include "recorder/torch/modules.h"
@@ -101,6 +102,7 @@ end_values(film_capture_counts *counts)
         film_tensors_reset();
         film_modules_reset();
         film_operation_rows_reset();
+        film_compiled_reset();
         film_observer_reset();
     }
     film_the_session.has_tables = film_the_session.captures = false;

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "recorder/thread_context.h"
+#include "recorder/torch/apart.h"
 #include "recorder/torch/device.h"
 #include "recorder/torch/shim.h"
 
@@ -46,7 +47,8 @@ static struct {
 /* While it is tried: what it has told. */
 static struct {
     bool on;
-    pthread_t thread; /* whose operations are looked at: others go on meanwhile */
+    bool right;       /* it has told what it should */
+    pthread_t thread; /* that tries: others go on meanwhile */
     const char *wanted;
     int64_t sequence;
     unsigned seen, nodes;
@@ -145,6 +147,22 @@ put_thread(film_context *context, const void *function, film_op_row *row)
                               (size_t)(film_token_put_int(tokens, thread) - tokens));
 }
 
+/* Where the frame on top stands, for an operation that nothing hooked has called: the
+ * Function of a program's own. Off the GIL it is not known: a frame may not be looked at. */
+static uint32_t
+place_of(const film_context *context)
+{
+    PyThreadState *own = PyGILState_GetThisThreadState();
+    const film_frame *frame;
+
+    if (own == NULL || own != _PyThreadState_UncheckedGet() ||
+        context->top == context->entries) {
+        return FILM_NO_OFFSET;
+    }
+    frame = film_entry_frame_by_walk(context->top);
+    return frame == NULL ? FILM_NO_OFFSET : film_frame_unit(frame, context->top->first);
+}
+
 /* Tells it; the number of its event + 1, 0: it is not told. */
 static uint64_t
 tell(film_context *context, const void *function, bool backward, bool node)
@@ -152,7 +170,7 @@ tell(film_context *context, const void *function, bool backward, bool node)
     int64_t sequence = number_at(function, observer.sequence_at);
     film_op_row row = {
         .function = name_id(observer.name(function)),
-        .offset = FILM_NO_OFFSET,
+        .offset = context->inner->depth == 0 ? place_of(context) : FILM_NO_OFFSET,
         .flags = FILM_OPERATION_INNER | (backward ? FILM_OPERATION_BACKWARD : 0) |
                  (node ? FILM_OPERATION_NODE : 0) |
                  (film_shim_grad_mode() ? FILM_OPERATION_GRAD : 0),
@@ -432,20 +450,19 @@ find_thread(void)
     observer.forward_at = observer.sequence_at != 0 && found > 0 ? found : 0;
 }
 
-static bool
+static void
 try_all(PyObject *torch_module)
 {
     PyObject *tensor = PyObject_CallMethod(torch_module, "zeros", "i", 2), *same;
-    bool right = false;
 
     same = tensor == NULL ? NULL : PyObject_CallMethod(tensor, "requires_grad_", NULL);
     memset(&trial, 0, sizeof(trial));
+    trial.thread = pthread_self();
     if (same != NULL) {
-        trial.thread = pthread_self();
         trial.on = true;
         put_callbacks(false);
-        right = try_additions(tensor);
-        if (right) {
+        trial.right = try_additions(tensor);
+        if (trial.right) {
             find_sequence();
             find_thread();
         }
@@ -455,15 +472,11 @@ try_all(PyObject *torch_module)
     PyErr_Clear();
     Py_XDECREF(same);
     Py_XDECREF(tensor);
-    return right;
 }
 
 const char *
-film_observer_begin(PyObject *torch_module, bool nodes_only)
+film_observer_prove(PyObject *torch_module)
 {
-    if (observer.on) {
-        return NULL;
-    }
     *(void **)&observer.add =
         film_shim_symbol("_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE");
     *(void **)&observer.remove = film_shim_symbol("_ZN2at14removeCallbackEm");
@@ -475,14 +488,22 @@ film_observer_begin(PyObject *torch_module, bool nodes_only)
                "called "
                "by Python are recorded, no others";
     }
-    if (!try_all(torch_module)) {
+    film_run_apart(try_all, torch_module);
+    if (!trial.right) {
         return "this torch's observer does not tell what it should: operations called "
                "by "
                "Python are recorded, no others";
     }
-    observer.on = true;
-    put_callbacks(nodes_only);
     return NULL;
+}
+
+void
+film_observer_begin(bool nodes_only)
+{
+    if (!observer.on) {
+        observer.on = true;
+        put_callbacks(nodes_only);
+    }
 }
 
 void

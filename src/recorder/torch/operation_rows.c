@@ -109,7 +109,7 @@ flags_of(const film_operation_call *call)
 {
     uint8_t flags = film_shim_grad_mode() ? FILM_OPERATION_GRAD : 0;
 
-    flags |= call->operation->flags & FILM_OPERATION_MODE;
+    flags |= call->operation->flags & (FILM_OPERATION_MODE | FILM_OPERATION_COMPILED);
     if (film_shim_inference_mode()) {
         flags |= FILM_OPERATION_INFERENCE;
     }
@@ -150,6 +150,9 @@ tell_call(film_context *context, film_operation_call *call)
     };
     if (FILM_UNLIKELY(call->notes.on_device)) {
         film_device_seen();
+    }
+    if (FILM_UNLIKELY((row.flags & FILM_OPERATION_COMPILED) != 0)) {
+        row.api = 0; /* torch's own way to what it has compiled */
     }
     to = film_value_rows_finish(&rows);
     if (FILM_UNLIKELY(to == NULL)) {
