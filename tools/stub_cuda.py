@@ -1,7 +1,7 @@
-"""Makes a PyTorch whose wheel is for CUDA importable on a machine that has none of CUDA's
-libraries: beside torch's own libraries, one file for each library that they are linked
-against and that is not there, with the names they look for in it. Each such function
-ends the process: none is called where there is no GPU.
+"""Makes a PyTorch whose wheel is for CUDA importable on a machine that has none of
+CUDA's libraries: beside torch's own libraries, one file for each library that they are
+linked against and that is not there, with the names they look for in it. Each such
+function ends the process: none is called where there is no GPU.
 
     stub_cuda.py .../site-packages/torch/lib
 """

@@ -120,6 +120,24 @@ class _MultiprocessingEnd:
             pass
 
 
+def _is_helper(words: list[str]) -> bool:
+    """multiprocessing's own process, or one in which torch compiles, or tries what it has
+    compiled."""
+    if words[:1] == ["-c"] and len(words) > 1:
+        return "multiprocessing.resource_tracker" in words[1] or (
+            "cdll.LoadLibrary(" in words[1] and "import torch" in words[1]
+        )
+    # Run by its path, or as a module (whose name is not known yet).
+    return any(
+        word.replace(os.sep, ".").endswith(helper)
+        for word in words[:2]
+        for helper in (
+            "torch._inductor.compile_worker.__main__.py",
+            "torch._inductor.compile_worker",
+        )
+    )
+
+
 def _leave_to_children(options: _options.Options) -> None:
     """This process is not recorded. Where it is no rank, those that it starts may be:
     they look for themselves."""
@@ -139,8 +157,8 @@ def boot() -> None:
         if encoded is None:
             return
         words = _program_words()
-        if len(words) > 1 and "multiprocessing.resource_tracker" in words[1]:
-            return  # multiprocessing's own helper: nothing of the program runs there
+        if _is_helper(words):
+            return  # nothing of the program runs there
         if words[:2] == ["-m", "filmstrip"] or words[:1] == [_own_script()]:
             return  # our own command, called by a recorded program
         if encoded:

@@ -13,6 +13,7 @@
 #include "recorder/plan.h"
 #include "recorder/text.h"
 #include "recorder/torch/api_calls.h"
+#include "recorder/torch/compiled.h"
 #include "recorder/torch/hook.h"
 #include "recorder/variables.h"
 
@@ -392,14 +393,42 @@ describe(PyCodeObject *code, const char *file, const char *module)
     return id;
 }
 
-/* The resolved __file__ of the module that compiled text runs in; borrowed from the
- * table of files, or NULL. */
+/* The file of the code that runs a text: the nearest frame's that is no text itself. */
+static char *
+running_file(const film_frame *frame)
+{
+    char *file = NULL;
+
+    for (frame = film_frame_caller(frame); frame != NULL && file == NULL;
+         frame = film_frame_caller(frame)) {
+        file =
+            film_text_new(((PyCodeObject *)film_frame_code(frame))->co_filename, true);
+        if (file != NULL && file[0] == '<') {
+            free(file);
+            file = NULL;
+        }
+    }
+    return file;
+}
+
+/* The resolved __file__ of the module that compiled text runs in. Of the body of a text
+ * that runs in no module (exec(text, {})), or in one that is text itself, the file of the
+ * code that runs it. Borrowed from the table of files, or NULL. */
 static const char *
-enclosing_file(const film_frame *frame)
+enclosing_file(PyCodeObject *code, const film_frame *frame)
 {
     PyObject *file = global_text(frame, film_the_session.file_key);
     const known_file *known =
         file == NULL ? NULL : find_file(film_text_new(file, true));
+    bool placed = known != NULL ? known->file[0] != '<'
+                                : global_text(frame, film_the_session.name_key) != NULL;
+
+    if (!placed && frame != NULL && (code->co_flags & CO_OPTIMIZED) == 0 &&
+        film_frame_code(frame) == (PyObject *)code) {
+        known_file *runs = find_file(running_file(frame));
+
+        known = runs != NULL ? runs : known;
+    }
 
     return known == NULL ? NULL : known->real;
 }
@@ -420,6 +449,7 @@ decide(film_code *known, PyCodeObject *code, const film_frame *frame)
     bool accepted;
 
     known->target = known->is_caller = known->calls_only = false;
+    known->compile_role = FILM_COMPILE_NONE;
     if (file == NULL || module == NULL || qualname == NULL) {
         free(module);
         free(qualname);
@@ -429,8 +459,13 @@ decide(film_code *known, PyCodeObject *code, const film_frame *frame)
     origin.real = file->real;
     origin.module = module;
     origin.qualname = qualname;
-    origin.within = file->file[0] == '<' ? enclosing_file(frame) : NULL;
+    origin.within = file->file[0] == '<' ? enclosing_file(code, frame) : NULL;
     accepted = film_targets_accept(&film_the_session.options.targets, &origin);
+    known->compile_role = film_compiled_role(
+        module, qualname, accepted && !film_the_session.options.targets.all);
+    if (known->compile_role != FILM_COMPILE_NONE) {
+        accepted = false;
+    }
     known->calls_only = accepted ? !film_the_session.options.targets.all &&
                                        film_collective_find(module, qualname) != NULL
                                  : film_api_is_call(code, module);

@@ -22,6 +22,7 @@ typedef struct film_code {
     bool target;
     bool calls_only;              /* a target of which only calls are told (torch/
                                      api_calls.h) */
+    uint8_t compile_role;         /* film_compile_role (torch/compiled.h) */
     bool is_caller;               /* no target, described because it calls one */
     bool suspends;                /* generator, coroutine or async generator */
     bool initialises;             /* named __init__ */

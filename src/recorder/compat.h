@@ -222,6 +222,21 @@ film_frame_is_incomplete(const film_frame *frame)
            film_code_first_unit(code) + code->_co_firsttraceable;
 }
 
+/* The function whose call the frame is; NULL: none. Borrowed. */
+static inline PyObject *
+film_frame_function(const film_frame *frame)
+{
+#if PY_VERSION_HEX >= 0x030e0000
+    return PyStackRef_IsNull(frame->f_funcobj)
+               ? NULL
+               : PyStackRef_AsPyObjectBorrow(frame->f_funcobj);
+#elif PY_VERSION_HEX >= 0x030c0000
+    return frame->f_funcobj;
+#else
+    return (PyObject *)frame->f_func;
+#endif
+}
+
 static inline PyObject *
 film_frame_globals(const film_frame *frame)
 {

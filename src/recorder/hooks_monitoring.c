@@ -24,6 +24,7 @@
 #include "recorder/observe_quick.h"
 #include "recorder/stack.h"
 #include "recorder/torch/api_calls.h"
+#include "recorder/torch/compiled.h"
 #include "recorder/torch/hook.h"
 
 static inline PyObject *
@@ -74,7 +75,9 @@ context_of_target(PyObject *const *args, film_frame **frame, const film_code **c
     }
     *code = film_code_of((PyCodeObject *)args[0], *frame);
     if (FILM_UNLIKELY(!(*code)->target)) {
-        *answer = film_the_session.disable;
+        if (FILM_LIKELY((*code)->compile_role == FILM_COMPILE_NONE)) {
+            *answer = film_the_session.disable;
+        }
         return NULL;
     }
     return film_context_ready(*frame);
@@ -88,6 +91,9 @@ CALLBACK(on_start)
     film_context *context = context_of_target(args, &frame, &code, &answer);
 
     if (FILM_UNLIKELY(context == NULL)) {
+        if (frame != NULL && code->compile_role != FILM_COMPILE_NONE) {
+            film_compiled_begin(frame, code);
+        }
         return Py_NewRef(answer);
     }
     if (FILM_UNLIKELY(
@@ -162,6 +168,7 @@ CALLBACK(on_return)
     (void)self, (void)count, (void)names;
     film_torch_returned(args[0]);
     if (FILM_UNLIKELY(context == NULL)) {
+        film_compiled_returned(frame, args[2]);
         return Py_NewRef(answer);
     }
     if (FILM_UNLIKELY(!(context->top->calls_only
@@ -314,6 +321,11 @@ record_exception(PyObject *const *args, film_kind kind, bool place_in_frame)
     bool written;
 
     if (context == NULL) {
+        if (FILM_UNLIKELY(kind == FILM_KIND_UNWIND && frame != NULL &&
+                          code->compile_role != FILM_COMPILE_NONE)) {
+            film_compiled_raised(frame, args[2], NULL);
+            film_compiled_returned(frame, NULL);
+        }
         return;
     }
     raised.unit = place_in_frame

@@ -22,6 +22,7 @@
 #include "recorder/observe_quick.h"
 #include "recorder/stack.h"
 #include "recorder/torch/api_calls.h"
+#include "recorder/torch/compiled.h"
 #include "recorder/torch/hook.h"
 #include "recorder/trace_control.h"
 
@@ -113,6 +114,9 @@ on_call(film_frame *frame)
     bool written = true;
 
     if (!code->target) {
+        if (FILM_UNLIKELY(code->compile_role != FILM_COMPILE_NONE)) {
+            film_compiled_begin(frame, code);
+        }
         return false;
     }
     context = film_context_ready(frame);
@@ -192,6 +196,7 @@ on_return(film_frame *frame, PyObject *value)
         FILM_UNLIKELY(!film_stack_is_top(context, frame, film_frame_code(frame)))) {
         context = bring_to_top(frame);
         if (context == NULL) {
+            film_compiled_returned(frame, value);
             return;
         }
     }
@@ -254,6 +259,10 @@ on_exception(film_frame *frame, PyObject *arg)
     film_context *context;
     film_raised raised = {.kind = FILM_KIND_RAISE};
 
+    if (FILM_UNLIKELY(code->compile_role != FILM_COMPILE_NONE)) {
+        film_compiled_raised(frame, PyExceptionInstance_Check(value) ? value : type,
+                             value);
+    }
     if (!code->target || film_context_ready(frame) == NULL) {
         return;
     }

@@ -10,6 +10,7 @@
 
 #include "recorder/stack.h"
 #include "recorder/stacks.h"
+#include "recorder/torch/compiled.h"
 
 #define FIRST_ENTRIES 256u
 #define NAME_BYTES 200u
@@ -38,6 +39,7 @@ on_thread_death(void *pointer)
     free(context->tasks);
     free(context->raises);
     free(context->inner);
+    free(context->compiled);
     memset(context, 0, sizeof(*context));
 }
 
@@ -119,6 +121,9 @@ film_context_refresh(film_context *context, const film_frame *frame)
         return false;
     }
     if (session->token == FILM_TOKEN_OFF) {
+        return false;
+    }
+    if (FILM_UNLIKELY(context->compiling != 0) && film_compiled_pauses(context)) {
         return false;
     }
     film_compat_save_error(&saved);

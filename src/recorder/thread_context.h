@@ -76,8 +76,11 @@ typedef struct film_context {
     struct film_held_tasks *tasks;       /* owned; tasks.h; NULL: none was met */
     struct film_inner_operations *inner; /* owned; torch/observer.c; NULL: none yet */
     struct film_raises *raises; /* owned; 3.11: hooks_trace.c; NULL: none yet */
-    uint64_t stack_token;       /* the token `stack_id` was drawn for */
-    uint32_t stack_id;          /* names this stack in objects.c; 0: none yet */
+    struct film_compiled_calls *compiled; /* owned; torch/compiled.c; NULL: none yet */
+    uint64_t compiling; /* the token it had when it began to compile; 0: it does not */
+    uint32_t compiling_events; /* that were not recorded since */
+    uint64_t stack_token;      /* the token `stack_id` was drawn for */
+    uint32_t stack_id;         /* names this stack in objects.c; 0: none yet */
     bool entangled; /* entries may not be callers of one another: several greenlets run
                        in the thread, or a call came from too far to see from where */
 } film_context;

@@ -300,10 +300,10 @@ film_append_op_end(film_thread *thread, uint64_t distance, uint8_t flags, uint32
     if (!film_append_ready(thread)) {
         return false;
     }
-    film_append_commit(thread,
-                       film_append_put_op_end(thread, thread->cursor, distance, flags,
-                                              type, message),
-                       1);
+    film_append_commit(
+        thread,
+        film_append_put_op_end(thread, thread->cursor, distance, flags, type, message),
+        1);
     return true;
 }
 

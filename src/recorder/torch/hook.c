@@ -209,46 +209,75 @@ imported_torch(void)
                : NULL;
 }
 
-/* What C++ calls itself, where that is wanted; where it cannot be had, the recording says
- * so. */
-static void
-observe(PyObject *torch_module)
+/* Finds out how tensors and what C++ calls itself are read, in a thread apart: others may
+ * run meanwhile. False: the recording has ended. *observes: what C++ calls is told; where
+ * that is wanted and cannot be had, the recording says so. */
+static bool
+prove(PyObject *torch_module, bool *observes)
 {
+    uint64_t generation = film_the_session.generation;
+    bool wanted = film_the_session.options.torch == FILM_TORCH_ALL ||
+                  film_the_session.options.torch_gpu;
     const char *trouble = NULL;
 
-    if (film_the_session.options.torch == FILM_TORCH_ALL) {
-        trouble = film_observer_begin(torch_module);
+    film_shim_prove(torch_module);
+    if (wanted) {
+        trouble = film_observer_prove(torch_module);
+    }
+    if (film_the_session.writer == NULL || film_the_session.forked ||
+        film_the_session.generation != generation) {
+        return false;
     }
     if (trouble != NULL) {
         film_session_lost_control(trouble, 0);
+    }
+    *observes = wanted && trouble == NULL;
+    return true;
+}
+
+static void
+hook_all(bool observes)
+{
+    film_modules_begin();
+    film_tensors_begin(film_the_session.options.torch_values);
+    if (!film_operations_find()) {
+        return;
+    }
+    hooked = film_the_session.operations = true;
+    for (size_t index = 0; index < film_operations_count(); index++) {
+        hook_it(film_operation_at(index));
+    }
+    hook_subscripts();
+    if (observes) {
+        /* With the GPU traced, the nodes of the backward pass at least: they launch most
+         * of what runs there. */
+        film_observer_begin(film_the_session.options.torch != FILM_TORCH_ALL);
     }
 }
 
 void
 film_torch_hook(void)
 {
+    static bool hooking;
     film_saved_error saved;
     PyObject *torch_module = imported_torch();
+    bool observes = false;
 
-    if (hooked || film_the_session.options.torch == FILM_TORCH_OFF ||
+    if (hooked || hooking || film_the_session.options.torch == FILM_TORCH_OFF ||
         torch_module == NULL || !film_session_begin_values()) {
         return;
     }
     film_the_torch_package = NULL;
+    hooking = true;
+    Py_INCREF(torch_module);
     film_compat_save_error(&saved);
-    film_shim_prove(torch_module);
-    film_modules_begin();
-    film_tensors_begin(film_the_session.options.torch_values);
-    if (film_operations_find()) {
-        hooked = film_the_session.operations = true;
-        for (size_t index = 0; index < film_operations_count(); index++) {
-            hook_it(film_operation_at(index));
-        }
-        hook_subscripts();
-        observe(torch_module);
+    if (prove(torch_module, &observes)) {
+        hook_all(observes);
     }
     PyErr_Clear();
     film_compat_restore_error(&saved);
+    Py_DECREF(torch_module);
+    hooking = false;
 }
 
 void

@@ -9,6 +9,7 @@
 #include "recorder/exceptions.h"
 #include "recorder/stack.h"
 #include "recorder/text.h"
+#include "recorder/torch/device.h"
 #include "recorder/torch/modes.h"
 #include "recorder/torch/place.h"
 #include "recorder/torch/tensors.h"
@@ -108,7 +109,7 @@ flags_of(const film_operation_call *call)
 {
     uint8_t flags = film_shim_grad_mode() ? FILM_OPERATION_GRAD : 0;
 
-    flags |= call->operation->flags & FILM_OPERATION_MODE;
+    flags |= call->operation->flags & (FILM_OPERATION_MODE | FILM_OPERATION_COMPILED);
     if (film_shim_inference_mode()) {
         flags |= FILM_OPERATION_INFERENCE;
     }
@@ -147,11 +148,20 @@ tell_call(film_context *context, film_operation_call *call)
             (uint32_t)(call->count - named < count ? call->count - named : count),
         .flags = flags_of(call),
     };
+    if (FILM_UNLIKELY(call->notes.on_device)) {
+        film_device_seen();
+    }
+    if (FILM_UNLIKELY((row.flags & FILM_OPERATION_COMPILED) != 0)) {
+        row.api = 0; /* torch's own way to what it has compiled */
+    }
     to = film_value_rows_finish(&rows);
     if (FILM_UNLIKELY(to == NULL)) {
         return false;
     }
-    film_append_commit(context->thread, film_append_put_op(context->thread, to, &row), 1);
+    call->on_gpu =
+        FILM_UNLIKELY(call->notes.on_device) && film_device_enter(context->thread);
+    film_append_commit(context->thread, film_append_put_op(context->thread, to, &row),
+                       1);
     call->token = context->token;
     call->number = context->thread->events - 1;
     return true;
@@ -232,7 +242,8 @@ static inline void
 tell_changes(film_value_rows *rows, const film_operation_call *call, PyObject *result)
 {
     const film_tensor_notes *notes = &call->notes;
-    uint32_t noted = notes->count < FILM_NOTED_TENSORS ? notes->count : FILM_NOTED_TENSORS;
+    uint32_t noted =
+        notes->count < FILM_NOTED_TENSORS ? notes->count : FILM_NOTED_TENSORS;
 
     for (uint32_t index = 0; index < noted; index++) {
         PyObject *tensor = notes->noted[index].tensor;
@@ -277,6 +288,9 @@ film_operation_end(const film_operation_call *call, PyObject *result)
     uint64_t distance;
     uint8_t *to;
 
+    if (FILM_UNLIKELY(call->on_gpu)) {
+        film_gpu_leave();
+    }
     if (FILM_UNLIKELY(context->token != call->token ||
                       context->token != film_the_session.token)) {
         return; /* paused, stopped or forked meanwhile */
@@ -299,7 +313,8 @@ film_operation_end(const film_operation_call *call, PyObject *result)
         return;
     }
     distance = context->thread->events - call->number;
-    film_append_commit(
-        context->thread,
-        film_append_put_op_end(context->thread, to, distance, 0, 0, 0), 1);
+    film_append_commit(context->thread,
+                       film_append_put_op_end(context->thread, to, distance, 0, 0, 0),
+                       1);
+    film_device_written();
 }

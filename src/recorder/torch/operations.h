@@ -12,8 +12,8 @@
 typedef struct film_operation {
     PyObject *callable; /* owned while the table lasts */
     char name[FILM_OPERATION_NAME];
-    uint8_t flags;     /* FILM_OPERATION_SYNC */
-    bool silent;       /* no operation, but it makes a tensor of another one's memory: only
+    uint8_t flags; /* FILM_OPERATION_SYNC */
+    bool silent;   /* no operation, but it makes a tensor of another one's memory: only
                           that is noted */
     bool leaves_unset; /* its result holds whatever was in memory */
     uint32_t id;       /* string id of the name, in the recording `generation` */

@@ -4,6 +4,7 @@
 
 #include "recorder/observe.h"
 #include "recorder/stack.h"
+#include "recorder/torch/compiled.h"
 #include "recorder/torch/modules.h"
 
 /* A walk over the frames between the operation and the recorded one. */
@@ -105,7 +106,8 @@ film_operation_find_place(film_context *context, film_operation_place *place)
         !mend(context, frame, &found)) {
         return false;
     }
-    if (FILM_UNLIKELY(found.last != NULL)) {
+    if (FILM_UNLIKELY(found.last != NULL) &&
+        !film_compiled_is_region(context, found.last)) {
         place->api = film_code_name(found.last);
     }
     if (found.module != NULL) {

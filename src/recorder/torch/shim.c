@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "recorder/attributes.h"
+#include "recorder/torch/apart.h"
 
 /* Of the C interface: 0 when it succeeds. */
 typedef int32_t (*shim_number)(const void *tensor, int64_t *number);
@@ -264,8 +265,8 @@ look(const void *impl, film_tensor_view *view)
     }
     memcpy(&dtype, (const char *)impl + shim.dtype_at, sizeof(dtype));
     view->dtype = dtype;
-    view->device_type = device[0];
-    view->device_index = device[1];
+    view->device_type = device[0];  /* NOLINT: numbers as they are, -1 for none */
+    view->device_index = device[1]; /* NOLINT */
     view->offset = number_at(impl, shim.offset_at);
     return true;
 }
@@ -448,7 +449,12 @@ make_probe(PyObject *torch_module, bool inference)
     PyObject *made = NULL, *mode = NULL, *entered = NULL, *left;
 
     if (inference) {
-        mode = PyObject_CallMethod(torch_module, "inference_mode", NULL);
+        /* What torch.inference_mode is made of: no Python code (apart.h). */
+        PyObject *core = PyObject_GetAttrString(torch_module, "_C");
+
+        mode = core == NULL ? NULL
+                            : PyObject_CallMethod(core, "_InferenceMode", "O", Py_True);
+        Py_XDECREF(core);
         entered = mode == NULL ? NULL : PyObject_CallMethod(mode, "__enter__", NULL);
         if (entered == NULL) {
             PyErr_Clear();
@@ -670,18 +676,12 @@ prove_places(PyObject *torch_module)
     Py_XDECREF(all);
 }
 
-void
-film_shim_prove(PyObject *torch_module)
+static void
+prove(PyObject *torch_module)
 {
     PyObject *first, *second, *inference;
     const void *one, *two, *three;
 
-    if (!shim.looked) {
-        find_shim();
-    }
-    if (!shim.found || shim.storage_at != 0) {
-        return;
-    }
     first = make_probe(torch_module, false);
     second = make_probe(torch_module, false);
     inference = make_probe(torch_module, true);
@@ -711,4 +711,15 @@ film_shim_prove(PyObject *torch_module)
     Py_XDECREF(first);
     Py_XDECREF(second);
     Py_XDECREF(inference);
+}
+
+void
+film_shim_prove(PyObject *torch_module)
+{
+    if (!shim.looked) {
+        find_shim();
+    }
+    if (shim.found && shim.storage_at == 0) {
+        film_run_apart(prove, torch_module);
+    }
 }

@@ -9,7 +9,7 @@
 static void
 end_row(film_value_rows *rows)
 {
-    if (rows->count != 0) {
+    if (rows->count != 0 && rows->to != NULL) {
         film_append_end_values(rows->context->thread, rows->count, rows->to);
     }
     rows->count = 0;

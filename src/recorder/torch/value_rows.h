@@ -16,14 +16,15 @@ typedef struct film_tensor_notes {
         PyObject *tensor; /* borrowed */
         int64_t version;
     } noted[FILM_NOTED_TENSORS];
-    uint32_t count; /* of all that were told; beyond FILM_NOTED_TENSORS they are not noted */
+    uint32_t
+        count; /* of all that were told; beyond FILM_NOTED_TENSORS they are not noted */
     bool on_device; /* one of them is not on the CPU */
 } film_tensor_notes;
 
 typedef struct film_value_rows {
     film_context *context;
     film_tensor_notes *notes; /* of the tensors that are put themselves; NULL: none */
-    uint8_t *to; /* within the row that is being made; NULL: none is */
+    uint8_t *to;              /* within the row that is being made; NULL: none is */
     uint32_t count;
     bool failed; /* a row could not be written */
 } film_value_rows;
