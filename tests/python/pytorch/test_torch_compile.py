@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 
 import pytest
 
-from conftest import Runner
+from conftest import Event, Runner, dump_events
 
 PROGRAM = """
     import json, sys, warnings
@@ -93,3 +94,221 @@ def test_graphs_breaks_and_outputs(
         assert ours[name] == theirs[name], name
     assert recorded.stdout == bare.stdout
     assert pathlib.Path(recorded.film).exists()
+
+
+REGIONS = """
+    import json, sys, warnings
+    warnings.simplefilter("ignore")
+    import torch, filmstrip
+
+    def helper(y):
+        return y * 2
+
+    def broken(x):
+        y = torch.relu(x) * 2
+        print("in the middle")
+        return torch.cat([helper(y), x], dim=-1)
+
+    def refused(graph, inputs):
+        def run(*values):
+            raise ValueError("refused")
+        return run
+
+    def gives_up(graph, inputs):
+        raise RuntimeError("not today")
+
+    def main():
+        compiled = torch.compile(broken, backend=sys.argv[1])
+        x = torch.ones(3, 4, requires_grad=True)
+        for size in (3, 3, 5, 7):
+            compiled(torch.ones(size, 4, requires_grad=True)).sum().backward()
+        optimiser = torch.optim.SGD([x], lr=0.1)
+        optimiser.zero_grad()
+        optimiser.step()
+        for backend in (refused, gives_up):
+            try:
+                torch.compile(helper, backend=backend)(x)
+            except Exception as error:
+                print(type(error).__name__)
+
+    main()
+"""
+
+
+def recorded(runner: Runner, backend: str, *options: str) -> list[Event]:
+    result = runner.record(REGIONS, backend, options=list(options))
+    assert (result.rc, result.stderr) == (0, "")
+    return dump_events(result.film)
+
+
+def ops_of(events: list[Event]) -> list[Event]:
+    return [event for event in events if event["kind"] == "op"]
+
+
+def regions_of(events: list[Event]) -> list[str]:
+    """The names of the ops of torch.compile, without those of the compiler."""
+    names = [op["function"] for op in ops_of(events) if op.get("compiled")]
+    assert all(name.startswith("torch.compile: ") for name in names)
+    return [name for name in names if "compiling" not in name]
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_a_compiled_region_is_one_op(runner: Runner, backend: str) -> None:
+    events = recorded(runner, backend)
+    regions = regions_of(events)
+    # Two graphs, for the code before the break and behind it; once more for other shapes.
+    assert len(regions) == 9, regions
+    assert regions[0] == regions[2] and regions[1] == regions[3]
+    assert [name.partition("[")[2] for name in regions[:8]] == [
+        "0/0]", "1/0]", "0/0]", "1/0]", "0/1]", "1/1]", "0/1]", "1/1]",
+    ]  # fmt: skip
+    assert all("__compiled_fn_" in name for name in regions)
+    compiling = [
+        op["function"].removeprefix("torch.compile: compiling")
+        for op in ops_of(events)
+        if "compiling" in op["function"]
+    ]
+    assert [name for name in compiling if "backward" not in name][:4] == [
+        " [0/0]", " [1/0]", " [0/1]", " [1/1]",
+    ]  # fmt: skip
+    assert len(compiling) >= 6, compiling
+
+
+def test_ops_lie_within_the_region(runner: Runner) -> None:
+    events = recorded(runner, "eager")
+    first = next(
+        place
+        for place, event in enumerate(events)
+        if event["kind"] == "op" and "__compiled_fn_" in event["function"]
+    )
+    within: list[str] = []
+    for event in events[first + 1 :]:
+        if event["kind"] == "op_end" and event["op"] == events[first]["number"]:
+            break
+        if event["kind"] == "op":
+            within.append(event["function"])
+            assert "api" not in event, event
+    assert within == ["torch.relu", "torch.Tensor.__mul__"]
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_nothing_of_the_compiler_is_shown(runner: Runner, backend: str) -> None:
+    events = recorded(runner, backend)
+    calls = {event["function"] for event in events if event["kind"] == "call"}
+    own = {"broken", "main", "helper", "<module>", "run", "torch_dynamo_resume_in_broken"}
+    for name in calls:
+        last = name.rpartition(".")[2].rpartition("_at_")[0] or name.rpartition(".")[2]
+        assert last in own or ":torch." in name or name.startswith("torch."), name
+    names = [op["function"] for op in ops_of(events)]
+    assert "torch.empty_strided" not in names, "made of fake tensors"
+
+
+def test_a_region_that_raises(runner: Runner) -> None:
+    events = recorded(runner, "eager")
+    ends = {e["op"]: e for e in events if e["kind"] == "op_end"}
+    ops = {e["number"]: e for e in ops_of(events)}
+    assert ends.keys() == ops.keys(), "every op has its end"
+    raised = [ops[number]["function"] for number, end in ends.items() if end.get("raised")]
+    assert len(raised) == 2, raised
+    assert "__compiled_fn_" in raised[0] and "compiling" in raised[1]
+
+
+def test_all_leaves_out_the_compiler(runner: Runner) -> None:
+    """Some 500,000 calls of Dynamo's."""
+    events = recorded(runner, "aot_eager", "--all", "--level", "calls")
+    calls = [event["function"] for event in events if event["kind"] == "call"]
+    assert len(regions_of(events)) == 9
+    assert not [name for name in calls if "symbolic_convert.InstructionTranslator" in name]
+    assert not [name for name in calls if "FakeTensor" in name and "dispatch" in name]
+
+
+def test_the_compiler_can_be_asked_for(runner: Runner) -> None:
+    result = runner.record(
+        REGIONS,
+        "eager",
+        options=["--level", "calls", "--target", "torch._dynamo.convert_frame"],
+    )
+    assert (result.rc, result.stderr) == (0, "")
+    calls = [e["function"] for e in dump_events(result.film) if e["kind"] == "call"]
+    assert [name for name in calls if name.endswith("._compile")], calls
+
+
+LATE = """
+    import json, warnings
+    warnings.simplefilter("ignore")
+    import torch, filmstrip
+    from torch._dynamo.testing import CompileCounterWithBackend
+
+    counting = CompileCounterWithBackend("eager")
+
+    @torch.compile(backend=counting)
+    def compiled(x):
+        return torch.relu(x) * 2
+
+    told, x = [], torch.ones(3)
+    told.append((compiled(x).tolist(), counting.frame_count))
+    for name in ("first", "second"):
+        with filmstrip.record(name + ".film", torch="all"):
+            told.append((compiled(x).tolist(), counting.frame_count))
+        told.append((compiled(x).tolist(), counting.frame_count))
+    with filmstrip.record("third.film"):
+        compiled(torch.ones(4))
+    told.append((compiled(torch.ones(6)).tolist(), counting.frame_count))
+    print(json.dumps(told))
+"""
+
+
+def test_recording_begins_late_and_ends_early(runner: Runner) -> None:
+    runner.write(LATE)
+    result = runner.plain(None)
+    assert (result.rc, result.stderr) == (0, "")
+    told = json.loads(result.stdout)
+    assert told[:-1] == [[[2.0] * 3, 1]] * 5
+    assert told[-1] == [[2.0] * 6, 2]  # compiled anew for other sizes, once
+    for name, expected in (("first", ""), ("second", ""), ("third", "[0/1]")):
+        regions = regions_of(dump_events(runner.folder / f"{name}.film"))
+        # What was compiled before is known by its name alone.
+        assert [region.partition(" [")[1:] for region in regions] == [
+            (" [" if expected else "", expected.removeprefix("["))
+        ], (name, regions)
+
+
+EXPLAINS = """
+    import re, torch
+
+    def broken(x):
+        y = torch.relu(x)
+        print("in the middle")
+        return y.sin() if y.sum() > 0 else y.cos()
+
+    told = str(torch._dynamo.explain(broken)(torch.ones(3)))
+    print(re.sub(r"0x[0-9a-f]+|[0-9.]+ ?s\\b|, [0-9.]+|id=[0-9]+", "", told))
+"""
+
+
+@pytest.mark.parametrize("torch_option", ["ops", "all"])
+def test_explain_and_guards_are_the_same(runner: Runner, torch_option: str) -> None:
+    bare = runner.plain(EXPLAINS)
+    told = runner.record(EXPLAINS, options=["--torch", torch_option])
+    assert (bare.rc, told.rc, told.stderr) == (0, 0, "")
+
+    def counts(text: str) -> list[str]:
+        return [line for line in text.splitlines() if "Count" in line]
+
+    assert len(counts(bare.stdout)) >= 4, "graphs, breaks, ops, guards"
+    assert counts(told.stdout) == counts(bare.stdout)
+
+
+@pytest.mark.skipif("FILMSTRIP_SLOW" not in os.environ, reason="compiles C++: a minute")
+def test_inductor(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(runner.folder / "bare"))
+    bare = runner.plain(PROGRAM, "inductor")
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(runner.folder / "recorded"))
+    told = runner.record(PROGRAM, "inductor")
+    assert (bare.rc, told.rc, told.stderr) == (0, 0, "")
+    assert told.stdout == bare.stdout
+    events = dump_events(told.film)
+    assert len(regions_of(events)) >= 9
+    calls = {event["function"] for event in events if event["kind"] == "call"}
+    assert not [name for name in calls if "compile_tasks" in name or "/c" in name], calls
+    assert [film.name for film in runner.folder.glob("*.film")] == [told.film.name]
