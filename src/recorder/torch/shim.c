@@ -183,6 +183,12 @@ film_shim_type(unsigned which)
 }
 
 bool
+film_shim_is_any_tensor(const PyTypeObject *type)
+{
+    return comes_from_tensor_base(type);
+}
+
+bool
 film_shim_is_tensor(const PyTypeObject *type)
 {
     return comes_from_tensor_base(type) &&

@@ -39,6 +39,10 @@ film_shim_type(unsigned which);
 bool
 film_shim_is_tensor(const PyTypeObject *type);
 
+/* True for every class of tensors, those of the program too. */
+bool
+film_shim_is_any_tensor(const PyTypeObject *type);
+
 /* False when the tensor is none that can be read. */
 bool
 film_shim_read(PyObject *tensor, film_tensor_view *view);
