@@ -21,8 +21,9 @@ static FILM_HOT PyObject *
 bare_called(const thunk *called, PyObject *self, PyObject *argument)
 {
     PyObject *const values[] = {self, argument};
-    film_operation_call call = {
-        .operation = called->operation, .values = values, .count = argument == NULL ? 1 : 2};
+    film_operation_call call = {.operation = called->operation,
+                                .values = values,
+                                .count = argument == NULL ? 1 : 2};
     bool told = call.operation != NULL && film_operation_begin(&call);
     PyObject *result = called->original(self, argument);
 
