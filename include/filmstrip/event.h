@@ -63,7 +63,8 @@ enum {
     FILM_OPERATION_SYNC = 16,     /* it waits for the device: item, tolist, cpu ... */
     FILM_OPERATION_LAUNCH = 32, /* a tensor is on a device: its time is the launch's */
     FILM_OPERATION_COMPILED = 64, /* a region that torch.compile has compiled */
-    FILM_OPERATION_MODE = 128     /* told by a mode of filmstrip.torch */
+    FILM_OPERATION_MODE = 128,    /* told by a mode of filmstrip.torch */
+    FILM_OPERATION_NODE = 128     /* the same bit of what is INNER: a node itself */
 };
 /* Of an op_end. */
 enum {

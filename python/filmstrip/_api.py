@@ -59,6 +59,7 @@ def _make_options(
     outer_calls: bool = False,
     torch: str = "auto",
     torch_values: bool = False,
+    torch_gpu: bool = False,
     exceptions: bool = True,
     line_times: bool = False,
     text_bytes: int | None = None,
@@ -86,6 +87,7 @@ def _make_options(
     options.outer_calls = outer_calls
     options.torch = _options.parse_torch(torch)
     options.torch_values = torch_values
+    options.torch_gpu = torch_gpu
     options.exceptions = exceptions
     options.line_times = line_times
     options.text_bytes = _options.check_count(text_bytes, "text_bytes")
@@ -259,6 +261,7 @@ def record(
     outer_calls: bool = ...,
     torch: str = ...,
     torch_values: bool = ...,
+    torch_gpu: bool = ...,
     exceptions: bool = ...,
     line_times: bool = ...,
     text_bytes: int | None = ...,
@@ -287,6 +290,7 @@ def record(
     outer_calls: bool = False,
     torch: str = "auto",
     torch_values: bool = False,
+    torch_gpu: bool = False,
     exceptions: bool = True,
     line_times: bool = False,
     text_bytes: int | None = None,
@@ -327,6 +331,7 @@ def record(
         code calls; so does "auto", the default), "all" (those that its C++ code calls
         too: the backward pass) or "off". torch_values: the least, greatest and mean of
         what tensors hold, how many numbers are not finite, and a hash.
+        torch_gpu: the kernels and copies that ran on a GPU, with their true times.
     ring: keep only the end of the run, in so many bytes (or "64M").
     tick_ns: resolution of the clock.
     children: child processes get films of their own beside this one.
@@ -346,6 +351,7 @@ def record(
             outer_calls=outer_calls,
             torch=torch,
             torch_values=torch_values,
+            torch_gpu=torch_gpu,
             exceptions=exceptions,
             line_times=line_times,
             text_bytes=text_bytes,

@@ -121,8 +121,8 @@ class _MultiprocessingEnd:
 
 
 def _is_helper(words: list[str]) -> bool:
-    """multiprocessing's own process, or one in which torch compiles, or tries what it has
-    compiled."""
+    """multiprocessing's own process, or one in which torch compiles, or tries what
+    it has compiled."""
     if words[:1] == ["-c"] and len(words) > 1:
         return "multiprocessing.resource_tracker" in words[1] or (
             "cdll.LoadLibrary(" in words[1] and "import torch" in words[1]

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 LEVELS = ("calls", "lines", "values")
 VALUES = ("all", "attributes", "locals")  # which stores level values tells
-# Which of torch's operations are recorded, where the program imports it; what the recorder
-# calls each.
+# Which of torch's operations are recorded, where the program imports it; what the
+# recorder calls each.
 TORCH = {"auto": 1, "off": 0, "ops": 1, "all": 2}
 # How much of a value can be kept (capture.c).
 MOST = {"text_bytes": 65536, "items": 512, "item_depth": 16}
@@ -56,6 +56,7 @@ class Options:
         self.outer_calls = False  # tell where targets are called from, by whatever code
         self.held_too = False  # look at containers that attributes hold, as ObjWatch
         self.torch = TORCH["auto"]
+        self.torch_gpu = False  # what ran on the GPU
         self.torch_values = False  # what tensors hold: least, greatest, mean ...
         self.argv = False
         self.progress = False
@@ -353,6 +354,7 @@ def begin(options: Options, meta: "Mapping[str, str]") -> str:
                 values=options.values,
                 torch=options.torch,
                 torch_values=options.torch_values,
+                torch_gpu=options.torch_gpu,
                 redact=options.redact,
                 redact_words=tuple(options.redact_words),
             )

@@ -55,6 +55,7 @@ def start(
     held_too: bool = ...,
     torch: int = ...,
     torch_values: bool = ...,
+    torch_gpu: bool = ...,
     meta: Mapping[str, str] = ...,
     stdlib_dirs: Sequence[str] = ...,
     site_dirs: Sequence[str] = ...,

@@ -59,11 +59,12 @@ arguments behind it.
   --exclude NAME     do not record this one (repeatable)
   --all              record all Python code, the standard library too
   --outer-calls      tell where code that is not recorded calls code that is
-  --torch WHICH      operations of PyTorch, where the program imports it: ops (those that
-                     Python code calls; so does auto, the default), all (those that its
-                     C++ code calls too, such as the backward pass) or off
-  --torch-values     what tensors hold: least, greatest, mean, numbers that are not finite
-                     and a hash (on the CPU)
+  --torch WHICH      operations of PyTorch, where the program imports it: ops (those
+                     that Python code calls; so does auto, the default), all (those that
+                     its C++ code calls too, such as the backward pass) or off
+  --torch-values     what tensors hold: least, greatest, mean, numbers that are not
+                     finite and a hash (on the CPU)
+  --torch-gpu        kernels and copies that ran on a GPU, with their true times
   --c-calls          record calls of C functions made by recorded code
   --no-exceptions    do not record raised and handled exceptions (on Python 3.11 this
                      is faster)
@@ -114,6 +115,7 @@ def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
         "--no-children": ("children", False),
         "--argv": ("argv", True),
         "--torch-values": ("torch_values", True),
+        "--torch-gpu": ("torch_gpu", True),
         "--line-times": ("line_times", True),
         "--no-progress": ("progress", False),
         "--no-redact": ("redact", False),

@@ -116,7 +116,7 @@ const film_word_info film_words[] = {
     {FILM_WORD_HITS, "hits", "", "H", "[FILE:]LINE|[FILE:]FUNCTION [EXPRESSION, ...] [if CONDITION]",
      "hits", ASKING, "every time a line or function ran, with values: print after the fact"},
     {FILM_WORD_BREAK, "break", "b", "b",
-     "[FILE:]LINE|[FILE:]FUNCTION|raise|uncaught [if CONDITION] [hit N]", "breakpoints",
+     "[FILE:]LINE|[FILE:]FUNCTION|op NAME|raise|uncaught [if CONDITION] [hit N]", "breakpoints",
      BREAKING, "stop there, in both directions; hit: 5, >=5, %5; the key sets or removes"},
     {FILM_WORD_TBREAK, "tbreak", "tb", "", "as break", "breakpoints", BREAKING,
      "the same, once"},

@@ -119,7 +119,8 @@ film_open_ops_begin(film_open_ops *open, size_t recording, const film_event *eve
                                     .time_ns = event->time_ns,
                                     .frame = event->frame,
                                     .function = event->text,
-                                    .depth = event->depth};
+                                    .depth = event->depth,
+                                    .flags = event->form};
     return &ops[of->count++];
 }
 

@@ -18,6 +18,7 @@ typedef struct film_open_op {
     uint32_t depth;    /* of its frame */
     uint32_t note;     /* the caller's */
     bool mark;         /* the same, for film_open_ops_marked */
+    uint8_t flags;     /* FILM_OPERATION_ */
 } film_open_op;
 
 typedef struct film_thread_ops {

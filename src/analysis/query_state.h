@@ -201,4 +201,15 @@ film_answer_exception(film_ask *ask);
 film_status
 film_answer_made(film_ask *ask);
 
+film_status
+film_answer_op(film_ask *ask);
+
+/* What the event itself says, in the words of dump, as member `event`. */
+FILM_NODISCARD film_status
+film_ask_whole_event(film_ask *ask, film_moment moment, const film_event *event);
+
+/* query_op.c: of a node of the backward pass, which op made it. */
+FILM_NODISCARD film_status
+film_ask_put_forward(film_ask *ask, const film_event *event);
+
 #endif

@@ -269,12 +269,12 @@ put_op(film_ask *ask, film_moment moment, const film_event *event)
     if (event->api != 0) {
         film_ask_string(ask, "api", film_reader_string(ask->reader, event->api));
     }
-    return FILM_OK;
+    return film_ask_put_forward(ask, event);
 }
 
 /* What the event itself says, in the words of dump. */
-static film_status
-put_event(film_ask *ask, film_moment moment, const film_event *event)
+film_status
+film_ask_whole_event(film_ask *ask, film_moment moment, const film_event *event)
 {
     static const struct {
         film_value_role role;
@@ -433,7 +433,7 @@ film_ask_whole_moment(film_ask *ask, film_moment moment, bool locals, uint64_t f
             index = i - 1;
         }
     }
-    FILM_TRY(put_event(ask, moment, &kept));
+    FILM_TRY(film_ask_whole_event(ask, moment, &kept));
     if (!locals) {
         return FILM_OK;
     }

@@ -78,7 +78,7 @@ match(film_ranks *ranks)
                 continue;
             }
             group = find_group(ranks, told->groups[item->group].key);
-            if (group == NULL) {
+            if (group == NULL || group->met == NULL) {
                 return false;
             }
             group->met[item->number * ranks->count + i] = (uint32_t)k + 1;

@@ -356,26 +356,6 @@ move_raise(film_timeline *timeline, film_moment from, bool back,
                   &options->budget, out, error);
 }
 
-static bool
-match_op(void *context, film_timeline *timeline, const film_scene *scene,
-         uint32_t index)
-{
-    (void)context;
-    (void)timeline;
-    return scene->events[index].kind == FILM_KIND_OP;
-}
-
-static film_status
-move_op(film_timeline *timeline, film_moment from, bool back,
-        const film_move_options *options, film_stop *out, film_error *error)
-{
-    film_wanted wanted = {.kind = FILM_WANTED_EVENT, .number = FILM_KIND_OP};
-    film_filter filter = {.wanted = &wanted, .count = 1};
-
-    return search(timeline, from, back, options->across, &filter, match_op, NULL,
-                  &options->budget, out, error);
-}
-
 static film_status
 move_to_end(film_timeline *timeline, film_moment from, bool back, film_stop *out,
             film_error *error)
@@ -396,7 +376,8 @@ film_timeline_move(film_timeline *timeline, film_moment from, film_move move,
     bool back = move == FILM_MOVE_BACK || move == FILM_MOVE_BACK_LINE ||
                 move == FILM_MOVE_BACK_NEXT || move == FILM_MOVE_BACK_OUT ||
                 move == FILM_MOVE_BACK_RAISE || move == FILM_MOVE_BACK_OP ||
-                move == FILM_MOVE_CALL || move == FILM_MOVE_START;
+                move == FILM_MOVE_BACK_NEXT_OP || move == FILM_MOVE_CALL ||
+                move == FILM_MOVE_START;
 
     memset(out, 0, sizeof(*out));
     options = options == NULL ? &none : options;
@@ -422,7 +403,10 @@ film_timeline_move(film_timeline *timeline, film_moment from, film_move move,
         return move_raise(timeline, from, back, options, out, error);
     case FILM_MOVE_OP:
     case FILM_MOVE_BACK_OP:
-        return move_op(timeline, from, back, options, out, error);
+        return film_move_op(timeline, from, back, false, options, out, error);
+    case FILM_MOVE_NEXT_OP:
+    case FILM_MOVE_BACK_NEXT_OP:
+        return film_move_op(timeline, from, back, true, options, out, error);
     case FILM_MOVE_START:
     case FILM_MOVE_END:
         return move_to_end(timeline, from, back, out, error);

@@ -29,6 +29,20 @@ film_diff_view_reset(film_diff_view *view)
     }
 }
 
+film_status
+film_diff_event(film_diff_view *view, size_t side, uint64_t number,
+                film_cursor **cursor, const film_event **event)
+{
+    film_error *error = &view->reading->error;
+    film_status status = film_cursor_open(view->run->sides[side].reader,
+                                          view->threads[side], number, cursor, error);
+
+    if (status == FILM_OK) {
+        status = film_cursor_next(*cursor, event, error);
+    }
+    return status;
+}
+
 static film_status
 read_item(film_diff_view *view, size_t side, uint64_t number)
 {
@@ -37,12 +51,8 @@ read_item(film_diff_view *view, size_t side, uint64_t number)
     film_op_item *item = &view->items[side];
     film_cursor *cursor = NULL;
     const film_event *event;
-    film_status status =
-        film_cursor_open(reader, view->threads[side], number, &cursor, error);
+    film_status status = film_diff_event(view, side, number, &cursor, &event);
 
-    if (status == FILM_OK) {
-        status = film_cursor_next(cursor, &event, error);
-    }
     if (status == FILM_OK) {
         status = film_op_item_read(item, reader, event, error);
     }

@@ -24,6 +24,11 @@ film_diff_print_text(film_diff_view *view, const film_difference *difference);
 film_status
 film_diff_print_json(film_diff_view *view, const film_difference *difference);
 
+/* An event of one side; *cursor is the caller's to close, also when it fails. */
+film_status
+film_diff_event(film_diff_view *view, size_t side, uint64_t number,
+                film_cursor **cursor, const film_event **event);
+
 /* Reads the two ops of a difference into the view. */
 film_status
 film_diff_read_ops(film_diff_view *view, const film_difference *difference);

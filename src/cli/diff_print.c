@@ -29,15 +29,10 @@ static film_status
 find_place(film_diff_view *view, size_t side, uint64_t number, place *out)
 {
     film_reader *reader = view->run->sides[side].reader;
-    film_error *error = &view->reading->error;
     film_cursor *cursor = NULL;
     const film_event *event;
-    film_status status =
-        film_cursor_open(reader, view->threads[side], number, &cursor, error);
+    film_status status = film_diff_event(view, side, number, &cursor, &event);
 
-    if (status == FILM_OK) {
-        status = film_cursor_next(cursor, &event, error);
-    }
     if (status == FILM_OK) {
         *out = (place){.kind = event->kind,
                        .code = event->code,

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export/event_json.h"
 
+#include "analysis/ops/forward.h"
 #include "export/op_json.h"
 
 /* A call's or return's keys, its fixed words and numbers: six numbers of at most 20
@@ -52,6 +53,7 @@ void
 film_event_json_reset(film_event_json *json)
 {
     film_open_ops_reset(&json->ops);
+    film_forwards_free(json->forwards);
     film_names_reset(&json->calls);
     film_value_json_reset(&json->values);
     film_moment_texts_reset(&json->texts);

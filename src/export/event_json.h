@@ -23,7 +23,8 @@ typedef struct film_event_json {
     char thread[48]; /* ,"thread":N,"time_ns": of the thread written last */
     size_t thread_length;
     uint32_t thread_id;
-    film_open_ops ops; /* how long they took */
+    film_open_ops ops;              /* how long they took */
+    struct film_forwards *forwards; /* owned; NULL: none was asked for yet */
 } film_event_json;
 
 FILM_NODISCARD film_status

@@ -5,6 +5,7 @@
 #include <filmstrip/tensor.h>
 
 #include "analysis/open_ops.h"
+#include "analysis/ops/forward.h"
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/intern.h"
@@ -30,6 +31,7 @@ typedef struct told {
 struct film_log_ops {
     const film_recordings *set; /* borrowed */
     told *tensors;              /* owned, one a recording */
+    film_forwards **forwards;   /* owned, one a recording; NULL: none asked for yet */
     film_open_ops open;         /* marked: those whose opening line was written */
     /* The op that waits: its line so far, and what ends it. */
     film_output line, tail; /* write into: */
@@ -90,7 +92,8 @@ film_log_ops_new(const film_recordings *set, film_log_ops **out, film_error *err
     }
     ops->set = set;
     ops->tensors = film_alloc_array(set->count, sizeof(*ops->tensors));
-    if (ops->tensors == NULL) {
+    ops->forwards = film_alloc_array(set->count, sizeof(*ops->forwards));
+    if (ops->tensors == NULL || ops->forwards == NULL) {
         status = film_fail(error, FILM_NO_MEMORY, "not enough memory");
     }
     if (status == FILM_OK) {
@@ -124,6 +127,10 @@ film_log_ops_free(film_log_ops *ops)
         film_intern_reset(&ops->tensors[i].by_serial);
         film_free(ops->tensors[i].states);
     }
+    for (size_t i = 0; ops->forwards != NULL && i < ops->set->count; i++) {
+        film_forwards_free(ops->forwards[i]);
+    }
+    film_free(ops->forwards);
     film_free(ops->tensors);
     film_open_ops_reset(&ops->open);
     film_output_reset(&ops->line);
@@ -188,8 +195,8 @@ film_log_ops_pass(film_log_text *log, film_output *output, const film_merged *me
 static void
 write_arguments(film_output *output, film_reader *reader, const film_event *event)
 {
-    if ((event->form & FILM_OPERATION_INNER) != 0 && event->token_count == 0) {
-        return; /* they were not told */
+    if ((event->form & FILM_OPERATION_INNER) != 0) {
+        return; /* they were not told; a node's thread is told with its forward op */
     }
     film_output_byte(output, '(');
     for (uint32_t i = 0; i < event->token_count && i < ARGUMENTS; i++) {
@@ -245,6 +252,37 @@ write_tail(film_output *output, film_reader *reader, const film_event *event)
     }
 }
 
+/* (of train.py:21 torch.nn.functional.linear [layers.0.lin]) */
+static void
+write_forward(film_log_ops *ops, film_output *output, const film_merged *merged)
+{
+    film_reader *reader = ops->set->items[merged->recording].reader;
+    film_forwards **forwards = &ops->forwards[merged->recording];
+    film_forward of;
+    film_text file;
+
+    if (!film_op_is_node(merged->event) ||
+        (*forwards == NULL && film_forwards_open(reader, forwards, NULL) != FILM_OK) ||
+        film_forwards_find(*forwards, merged->event, &of, NULL) != FILM_OK) {
+        return;
+    }
+    FILM_OUTPUT_LITERAL(output, "  (of ");
+    if (of.code != FILM_NO_CODE) {
+        file = film_short_file(reader, film_reader_code(reader, of.code)->file);
+        film_output_display(output, file);
+        film_output_byte(output, ':');
+        film_output_u64(output, of.line);
+        film_output_byte(output, ' ');
+    }
+    film_output_display(output, film_reader_string(reader, of.function));
+    if (of.module != 0) {
+        FILM_OUTPUT_LITERAL(output, " [");
+        film_output_display(output, film_reader_string(reader, of.module));
+        film_output_byte(output, ']');
+    }
+    film_output_byte(output, ')');
+}
+
 static void
 write_begin(film_log_text *log, film_output *line, const film_merged *merged)
 {
@@ -270,6 +308,7 @@ film_log_ops_begin(film_log_text *log, film_output *output, const film_merged *m
     film_open_ops_settle(&ops->open, merged->recording, event);
     write_begin(log, &ops->line, merged);
     write_tail(&ops->tail, log->set->items[merged->recording].reader, event);
+    write_forward(ops, &ops->tail, merged);
     ops->waits = true;
     ops->recording = merged->recording;
     ops->thread = event->thread;

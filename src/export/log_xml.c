@@ -172,8 +172,11 @@ write_op(document *to, const film_event *event)
         write_text(to->output, " api=\"", film_reader_string(to->reader, event->api));
     }
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        film_output_text(to->output,
-                         (event->form & keys[i].flag) != 0 ? keys[i].key : "");
+        const char *key = keys[i].flag == FILM_OPERATION_NODE &&
+                                  (event->form & FILM_OPERATION_INNER) != 0
+                              ? " node=\"true\""
+                              : keys[i].key;
+        film_output_text(to->output, (event->form & keys[i].flag) != 0 ? key : "");
     }
     write_line(to, " line=\"", film_reader_event_line(to->reader, event));
 }

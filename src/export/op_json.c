@@ -4,6 +4,8 @@
 
 #include <filmstrip/tensor.h>
 
+#include "analysis/ops/forward.h"
+
 static void
 write_text(film_event_json *json, film_output *output, const char *key, uint32_t text)
 {
@@ -63,12 +65,38 @@ write_flags(film_output *output, uint8_t flags)
                 {FILM_OPERATION_LAUNCH, ",\"launch\":true"},
                 {FILM_OPERATION_COMPILED, ",\"compiled\":true"},
                 {FILM_OPERATION_MODE, ",\"mode\":true"}};
+    bool inner = (flags & FILM_OPERATION_INNER) != 0;
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        if ((flags & keys[i].flag) != 0) {
+        if ((flags & keys[i].flag) != 0 &&
+            !(inner && keys[i].flag == FILM_OPERATION_NODE)) {
             film_output_text(output, keys[i].key);
         }
     }
+    if (inner && (flags & FILM_OPERATION_NODE) != 0) {
+        FILM_OUTPUT_LITERAL(output, ",\"node\":true");
+    }
+}
+
+/* Of a node of the backward pass: the op that made it. */
+static void
+write_forward(film_event_json *json, film_output *output, const film_event *event)
+{
+    film_forward of;
+
+    if (!film_op_is_node(event) ||
+        (json->forwards == NULL &&
+         film_forwards_open(json->reader, &json->forwards, NULL) != FILM_OK) ||
+        film_forwards_find(json->forwards, event, &of, NULL) != FILM_OK) {
+        return;
+    }
+    FILM_OUTPUT_LITERAL(output, ",\"forward\":{\"thread\":");
+    film_output_u64(output, of.thread);
+    FILM_OUTPUT_LITERAL(output, ",\"op\":");
+    film_output_u64(output, of.op);
+    FILM_OUTPUT_LITERAL(output, ",\"inner\":");
+    film_output_u64(output, of.inner);
+    FILM_OUTPUT_LITERAL(output, "}");
 }
 
 void
@@ -93,6 +121,7 @@ film_op_json_begin(film_event_json *json, film_output *output, const film_event 
         FILM_OUTPUT_LITERAL(output, ",\"sequence\":");
         film_output_u64(output, event->count - 1);
     }
+    write_forward(json, output, event);
 }
 
 void

@@ -339,7 +339,8 @@ film_tlparse_begin_op(film_tlparse *to, film_tlparse_thread *thread,
     user = find_user(to, &inner);
     *op = (film_tlparse_op){.event = event->number,
                             .frame = user == NULL ? 0 : user->serial,
-                            .by_mode = (event->form & FILM_OPERATION_MODE) != 0};
+                            .by_mode = (event->form & FILM_OPERATION_MODE) != 0 &&
+                                       (event->form & FILM_OPERATION_INNER) == 0};
     if (is_logged(to, thread, event, op->frame)) {
         begin_record(to, op, event);
     }

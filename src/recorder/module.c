@@ -196,7 +196,7 @@ recorder_start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
         "children",    "meta",         "stdlib_dirs", "site_dirs",    "own_dir",
         "home",        "line_times",   "text_bytes",  "items",        "item_depth",
         "outer_calls", "values",       "redact",      "redact_words", "held_too",
-        "torch",       "torch_values", NULL,
+        "torch",       "torch_values", "torch_gpu",   NULL,
     };
     film_session_options options = {0};
     given_texts given = {0};
@@ -206,16 +206,17 @@ recorder_start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
     int line_times = 0;
     unsigned int text_bytes = 0, items = 0, item_depth = 0;
     int outer_calls = 0, held_too = 0;
-    int torch_values = 0;
+    int torch_values = 0, torch_gpu = 0;
     unsigned int values = 0, torch = FILM_TORCH_OPS;
 
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "U|$pOOpppLLlpOOOUUpIIIpIpOpIp:start", KEYWORDS(names),
+            args, kwargs, "U|$pOOpppLLlpOOOUUpIIIpIpOpIpp:start", KEYWORDS(names),
             &given.path, &replace, &given.targets, &given.excludes, &all, &c_calls,
             &exceptions, &ring, &tick_ns, &level, &children, &given.meta,
             &given.stdlib_dirs, &given.site_dirs, &given.own_dir, &given.home,
             &line_times, &text_bytes, &items, &item_depth, &outer_calls, &values,
-            &redact, &given.redact_words, &held_too, &torch, &torch_values) ||
+            &redact, &given.redact_words, &held_too, &torch, &torch_values,
+            &torch_gpu) ||
         !check_numbers(ring, tick_ns, level, values, torch)) {
         return NULL;
     }
@@ -235,6 +236,7 @@ recorder_start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
     options.values = values;
     options.torch = torch;
     options.torch_values = torch_values != 0;
+    options.torch_gpu = torch_gpu != 0;
     options.redaction.without_list = redact == 0;
     options.targets.all = all != 0;
     if (!take_texts(&given, &options)) {

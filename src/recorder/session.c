@@ -20,6 +20,7 @@
 #include "recorder/tasks.h"
 #include "recorder/thread_context.h"
 #include "recorder/torch/compiled.h"
+#include "recorder/torch/device.h"
 #include "recorder/torch/hook.h"
 #include "recorder/torch/modules.h"
 #include "recorder/torch/observer.h"
@@ -413,12 +414,14 @@ film_session_stop(const film_string_list *meta, film_writer_stats *stats, char *
     if (session->forked) {
         /* A child in which nothing happened: it gets no file. */
         remove_hooks();
+        film_device_forget();
         film_writer_abandon(session->writer);
         forget();
         return false;
     }
     film_hooks_check_control();
     remove_hooks();
+    film_device_end();
     end_capture();
     if (meta != NULL) {
         write_meta(meta);
@@ -550,6 +553,7 @@ film_session_take_over_child(void)
     film_writer *parent = session->writer;
     film_error error = {0};
 
+    film_device_forget();
     session->forked = false;
     session->token = FILM_TOKEN_OFF;
     session->writer = NULL;

@@ -45,6 +45,7 @@ typedef struct film_session_options {
         item_depth;           /* how much of a value is kept; 0: default */
     uint32_t values;          /* film_values_scope */
     uint32_t torch;           /* film_torch */
+    bool torch_gpu;           /* what ran on the GPU, by CUPTI */
     bool torch_values;        /* summaries of what tensors hold */
     char *home;               /* owned; shortened to ~ in file names, may be NULL */
     film_targets targets;     /* owned */

@@ -89,7 +89,7 @@ typedef struct filling {
 static requested_function requested;
 static completed_function completed;
 static filling calls, work;
-static bool driver_watched[1024], runtime_watched[1024];
+static bool driver_silent[1024], runtime_silent[1024]; /* switched off one by one */
 static _Thread_local uint64_t ids[KINDS][NESTED];
 static _Thread_local size_t depth[KINDS];
 
@@ -148,9 +148,10 @@ put_record(filling *to, const void *record, size_t length, size_t stride)
 static void
 make_call(uint32_t correlation)
 {
-    bool driver = (driver_watched[2] || the_cupti_double.enabled[4]) &&
-                  !the_cupti_double.only_runtime;
-    bool runtime = runtime_watched[1] || the_cupti_double.enabled[5];
+    /* As on CUDA 13.0: a call switched on without its kind tells nothing. */
+    bool driver = the_cupti_double.enabled[4] && !driver_silent[2];
+    bool runtime = the_cupti_double.enabled[5] && !runtime_silent[1] &&
+                   !the_cupti_double.only_driver;
     call_record record = {.kind = driver ? 4 : 5, .correlation = correlation};
 
     if (!driver && !runtime) {
@@ -452,23 +453,23 @@ cuptiActivityPopExternalCorrelationId(uint32_t kind, uint64_t *last)
 }
 
 static int
-watch(bool *watched, size_t *count, uint32_t call, uint8_t enable)
+silence(bool *silent, size_t *count, uint32_t call, uint8_t enable)
 {
-    *count += (size_t)(enable != 0) - (size_t)watched[call];
-    watched[call] = enable != 0;
+    *count += (size_t)(enable == 0) - (size_t)silent[call];
+    silent[call] = enable == 0;
     return 0;
 }
 
 EXPORT int
 cuptiActivityEnableDriverApi(uint32_t call, uint8_t enable)
 {
-    return watch(driver_watched, &the_cupti_double.driver_calls, call, enable);
+    return silence(driver_silent, &the_cupti_double.silent_driver_calls, call, enable);
 }
 
 EXPORT int
 cuptiActivityEnableRuntimeApi(uint32_t call, uint8_t enable)
 {
-    return watch(runtime_watched, &the_cupti_double.runtime_calls, call, enable);
+    return silence(runtime_silent, &the_cupti_double.silent_runtime_calls, call, enable);
 }
 
 EXPORT int

@@ -14,11 +14,11 @@ typedef struct cupti_double {
     size_t kernel_bytes;  /* what it takes a kernel's record to be */
     int subscribe_result; /* not 0: another client has it */
     int enable_result;
-    bool only_runtime;    /* ids are told of the runtime's calls alone */
+    bool only_driver;     /* ids are told of the driver's calls alone */
     uint64_t clock_ahead; /* of CLOCK_MONOTONIC */
     /* What was asked of it. */
     bool enabled[64];
-    size_t driver_calls, runtime_calls; /* watched now */
+    size_t silent_driver_calls, silent_runtime_calls; /* switched off one by one */
     int enables, disables, flushes, subscriptions;
     size_t buffers_out, dropped;
 

@@ -1,25 +1,13 @@
 /* test_tlparse.c: MD5, torch's structured log, and the ops of a recording in it. That
  * tlparse takes what is written is tested in tests/python/test_tlparse.py.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "captures.h"
 #include "op_stories.h"
 
 #include "base/alloc.h"
 #include "base/md5.h"
 #include "export/tlparse.h"
 #include "export/trace_log.h"
-
-typedef struct capture {
-    film_output output;
-    film_buffer bytes;
-} capture;
-
-static void
-open_capture(capture *to)
-{
-    memset(to, 0, sizeof(*to));
-    CHECK(film_output_init(&to->output, -1, NULL) == FILM_OK);
-    to->output.memory = &to->bytes;
-}
 
 /* What was written, ended by a NUL. */
 static const char *
@@ -29,13 +17,6 @@ text_of(capture *from)
     film_buffer_put_byte(&from->bytes, 0);
     CHECK(!from->bytes.failed);
     return (const char *)from->bytes.data;
-}
-
-static void
-close_capture(capture *to)
-{
-    film_output_reset(&to->output);
-    film_buffer_reset(&to->bytes);
 }
 
 static size_t

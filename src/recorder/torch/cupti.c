@@ -29,8 +29,8 @@
 #define FLUSH_MS 200u
 #define FLUSH_FORCED 1u
 #define NAME_BYTES 4096u
-/* So many records without an operation, and no other, say that watching the driver's calls
- * is not enough. */
+/* So many records without an operation, and no other, say that watching the runtime's
+ * calls is not enough. */
 #define UNLINKED_RECORDS 64u
 
 typedef struct started_call {
@@ -55,7 +55,7 @@ static struct {
     size_t free_count;
     film_cupti_counts counts;
     film_cupti_functions cupti; /* written by begin alone */
-    bool watches_runtime;       /* take's alone */
+    bool watches_driver;        /* take's alone */
 } the = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 _Atomic(size_t) film_cupti_waiting;
@@ -270,7 +270,7 @@ reset(void)
     memset(&the.ready, 0, sizeof(the.ready));
     memset(&the.waiting, 0, sizeof(the.waiting));
     memset(&the.counts, 0, sizeof(the.counts));
-    the.watches_runtime = false;
+    the.watches_driver = false;
     atomic_store(&has_pushed, false);
     atomic_store(&film_cupti_waiting, 0);
 }
@@ -281,9 +281,9 @@ static const uint32_t work_kinds[] = {FILM_CUPTI_KERNEL, FILM_CUPTI_COPY,
 static void
 disable_all(void)
 {
-    film_cupti_watch_calls(&the.cupti, FILM_CUPTI_DRIVER_CALLS, false);
-    if (the.watches_runtime) {
-        film_cupti_watch_calls(&the.cupti, FILM_CUPTI_RUNTIME_CALLS, false);
+    film_cupti_watch_calls(&the.cupti, FILM_CUPTI_RUNTIME_CALLS, false);
+    if (the.watches_driver) {
+        film_cupti_watch_calls(&the.cupti, FILM_CUPTI_DRIVER_CALLS, false);
     }
     for (size_t i = 0; i < sizeof(work_kinds) / sizeof(*work_kinds); i++) {
         (void)the.cupti.disable(work_kinds[i]);
@@ -300,7 +300,7 @@ enable_all(void)
         result = the.cupti.enable(work_kinds[i]);
     }
     if (result == FILM_CUPTI_OK) {
-        film_cupti_watch_calls(&the.cupti, FILM_CUPTI_DRIVER_CALLS, true);
+        film_cupti_watch_calls(&the.cupti, FILM_CUPTI_RUNTIME_CALLS, true);
         if (the.cupti.flush_period != NULL) {
             (void)the.cupti.flush_period(FLUSH_MS);
         }
@@ -404,7 +404,7 @@ clock_offset(void)
     return offset;
 }
 
-/* Where no work could be tied to an operation, the runtime's calls are watched too. */
+/* Where no work could be tied to an operation, the driver's calls are watched too. */
 static void
 watch_more(void)
 {
@@ -414,9 +414,9 @@ watch_more(void)
     unlinked = the.counts.linked == 0 && atomic_load(&has_pushed) &&
                the.counts.records >= UNLINKED_RECORDS;
     pthread_mutex_unlock(&the.lock);
-    if (unlinked && !the.watches_runtime) {
-        the.watches_runtime = true;
-        film_cupti_watch_calls(&the.cupti, FILM_CUPTI_RUNTIME_CALLS, true);
+    if (unlinked && !the.watches_driver) {
+        the.watches_driver = true;
+        film_cupti_watch_calls(&the.cupti, FILM_CUPTI_DRIVER_CALLS, true);
     }
 }
 

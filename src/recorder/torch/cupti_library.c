@@ -151,23 +151,25 @@ starts_work(const char *name)
             strstr(name, "Memset") != NULL);
 }
 
+/* Ids that were pushed come with calls of a kind that is watched as a whole. Seen on CUDA
+ * 13.0: single calls that are switched on without their kind tell nothing. So those that
+ * start no work are switched off again, where that can be. */
 void
 film_cupti_watch_calls(const film_cupti_functions *cupti, uint32_t domain, bool watch)
 {
     bool driver = domain == FILM_CUPTI_DRIVER_CALLS;
+    uint32_t kind = driver ? FILM_CUPTI_DRIVER : FILM_CUPTI_RUNTIME;
     int (*enable)(uint32_t, uint8_t) =
         driver ? cupti->enable_driver : cupti->enable_runtime;
 
-    if (enable == NULL || cupti->call_name == NULL) { /* all calls or none */
-        uint32_t kind = driver ? FILM_CUPTI_DRIVER : FILM_CUPTI_RUNTIME;
-        (void)(watch ? cupti->enable(kind) : cupti->disable(kind));
-        return;
-    }
-    for (uint32_t call = 1; call < MOST_CALLS; call++) {
+    (void)(watch ? cupti->enable(kind) : cupti->disable(kind));
+    for (uint32_t call = 1;
+         watch && enable != NULL && cupti->call_name != NULL && call < MOST_CALLS;
+         call++) {
         const char *name = NULL;
         if (cupti->call_name(domain, call, &name) == FILM_CUPTI_OK && name != NULL &&
-            starts_work(name)) {
-            (void)enable(call, watch);
+            !starts_work(name)) {
+            (void)enable(call, false);
         }
     }
 }

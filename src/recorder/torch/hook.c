@@ -141,6 +141,29 @@ change_subscripts(PyTypeObject *type, bool ours)
     Py_DECREF(subtypes);
 }
 
+/* Classes made later take the slots from the wrappers of these methods, which people may
+ * call by name too. */
+static void
+change_wrappers(PyTypeObject *base, bool ours)
+{
+    static const char *const names[] = {"__getitem__", "__setitem__", "__delitem__"};
+    PyObject *dict = film_type_dict(base);
+
+    for (size_t index = 0; dict != NULL && index < 3; index++) {
+        PyObject *found = film_dict_find(dict, names[index]);
+        void *original = index == 0 ? (void *)(uintptr_t)subscript_original
+                                    : (void *)(uintptr_t)store_original;
+        void *own = index == 0 ? (void *)(uintptr_t)subscript_called
+                               : (void *)(uintptr_t)store_called;
+        PyWrapperDescrObject *wrapper = (PyWrapperDescrObject *)found;
+
+        if (found != NULL && Py_IS_TYPE(found, &PyWrapperDescr_Type) &&
+            wrapper->d_wrapped == (ours ? original : own)) {
+            wrapper->d_wrapped = ours ? own : original;
+        }
+    }
+}
+
 static PyTypeObject *
 tensor_base(void)
 {
@@ -167,6 +190,7 @@ hook_subscripts(void)
         store_original = slots->mp_ass_subscript;
     }
     change_subscripts(base, true);
+    change_wrappers(base, true);
 }
 
 /* --- on and off -------------------------------------------------------------------- */
@@ -216,7 +240,8 @@ static bool
 prove(PyObject *torch_module, bool *observes)
 {
     uint64_t generation = film_the_session.generation;
-    bool wanted = film_the_session.options.torch == FILM_TORCH_ALL;
+    bool wanted = film_the_session.options.torch == FILM_TORCH_ALL ||
+                  film_the_session.options.torch_gpu;
     const char *trouble = NULL;
 
     film_shim_prove(torch_module);
@@ -248,7 +273,9 @@ hook_all(bool observes)
     }
     hook_subscripts();
     if (observes) {
-        film_observer_begin();
+        /* With the GPU traced, the nodes of the backward pass at least: they launch most
+         * of what runs there. */
+        film_observer_begin(film_the_session.options.torch != FILM_TORCH_ALL);
     }
 }
 
@@ -296,6 +323,7 @@ film_torch_unhook(void)
     base = tensor_base();
     if (base != NULL) {
         change_subscripts(base, false);
+        change_wrappers(base, false);
     }
     film_operations_forget();
     PyErr_Clear();

@@ -12,14 +12,15 @@
 
 #include "recorder/compat.h"
 
-/* Observes from now on; NULL, or one sentence that says why not. With the GIL, where Python
+/* Tries it; NULL, or one sentence that says why it cannot be had. With the GIL, where Python
  * may be called; calls operations of torch for the trial. */
 const char *
 film_observer_prove(PyObject *torch_module);
 
-/* What it tells is recorded from now on. */
+/* What it tells is recorded from now on; nodes_only: of the backward pass, its nodes
+ * alone. */
 void
-film_observer_begin(void);
+film_observer_begin(bool nodes_only);
 
 /* Harmless when nothing is observed. */
 void

@@ -9,6 +9,7 @@
 #include "recorder/exceptions.h"
 #include "recorder/stack.h"
 #include "recorder/text.h"
+#include "recorder/torch/device.h"
 #include "recorder/torch/modes.h"
 #include "recorder/torch/place.h"
 #include "recorder/torch/tensors.h"
@@ -147,6 +148,9 @@ tell_call(film_context *context, film_operation_call *call)
             (uint32_t)(call->count - named < count ? call->count - named : count),
         .flags = flags_of(call),
     };
+    if (FILM_UNLIKELY(call->notes.on_device)) {
+        film_device_seen();
+    }
     if (FILM_UNLIKELY((row.flags & FILM_OPERATION_COMPILED) != 0)) {
         row.api = 0; /* torch's own way to what it has compiled */
     }
@@ -154,6 +158,8 @@ tell_call(film_context *context, film_operation_call *call)
     if (FILM_UNLIKELY(to == NULL)) {
         return false;
     }
+    call->on_gpu =
+        FILM_UNLIKELY(call->notes.on_device) && film_device_enter(context->thread);
     film_append_commit(context->thread, film_append_put_op(context->thread, to, &row),
                        1);
     call->token = context->token;
@@ -282,6 +288,9 @@ film_operation_end(const film_operation_call *call, PyObject *result)
     uint64_t distance;
     uint8_t *to;
 
+    if (FILM_UNLIKELY(call->on_gpu)) {
+        film_gpu_leave();
+    }
     if (FILM_UNLIKELY(context->token != call->token ||
                       context->token != film_the_session.token)) {
         return; /* paused, stopped or forked meanwhile */
@@ -307,4 +316,5 @@ film_operation_end(const film_operation_call *call, PyObject *result)
     film_append_commit(context->thread,
                        film_append_put_op_end(context->thread, to, distance, 0, 0, 0),
                        1);
+    film_device_written();
 }

@@ -20,6 +20,7 @@ typedef struct film_operation_call {
     uint64_t token;          /* of the session when its op was told */
     uint64_t number;         /* of the op event */
     film_tensor_notes notes; /* of the tensors among the values */
+    bool on_gpu;             /* what it launches is tied to it (device.h) */
 } film_operation_call;
 
 /* How many of its values have names. */

@@ -110,7 +110,7 @@ index_all(void)
 }
 
 /* What can be hooked: builtin functions and methods that take a tuple and a dict, methods
- * without arguments. */
+ * without arguments or with one (apply_). */
 static bool
 is_candidate(PyObject *object)
 {
@@ -122,7 +122,8 @@ is_candidate(PyObject *object)
     }
     if (Py_IS_TYPE(object, &PyMethodDescr_Type)) {
         flags = ((PyMethodDescrObject *)object)->d_method->ml_flags & METHOD_FLAGS;
-        return flags == (METH_VARARGS | METH_KEYWORDS) || flags == METH_NOARGS;
+        return flags == (METH_VARARGS | METH_KEYWORDS) || flags == METH_NOARGS ||
+               flags == METH_O;
     }
     return false;
 }

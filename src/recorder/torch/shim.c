@@ -183,6 +183,12 @@ film_shim_type(unsigned which)
 }
 
 bool
+film_shim_is_any_tensor(const PyTypeObject *type)
+{
+    return comes_from_tensor_base(type);
+}
+
+bool
 film_shim_is_tensor(const PyTypeObject *type)
 {
     return comes_from_tensor_base(type) &&
@@ -265,8 +271,8 @@ look(const void *impl, film_tensor_view *view)
     }
     memcpy(&dtype, (const char *)impl + shim.dtype_at, sizeof(dtype));
     view->dtype = dtype;
-    view->device_type = device[0];
-    view->device_index = device[1];
+    view->device_type = device[0];  /* NOLINT: numbers as they are, -1 for none */
+    view->device_index = device[1]; /* NOLINT */
     view->offset = number_at(impl, shim.offset_at);
     return true;
 }

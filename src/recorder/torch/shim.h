@@ -39,32 +39,36 @@ film_shim_type(unsigned which);
 bool
 film_shim_is_tensor(const PyTypeObject *type);
 
+/* True for every class of tensors, those of the program too. */
+bool
+film_shim_is_any_tensor(const PyTypeObject *type);
+
 /* False when the tensor is none that can be read. */
 bool
 film_shim_read(PyObject *tensor, film_tensor_view *view);
 
 /* Its numbers, without breaking a copy-on-write storage; NULL: not readable. */
 const void *
-film_shim_data(PyObject *tensor);
+film_shim_data(PyObject *object);
 
-/* Its version counter alone; -1 as above. `tensor` has been read before. */
+/* Its version counter alone; -1 as above. `object` has been read before. */
 int64_t
-film_shim_version(PyObject *tensor);
+film_shim_version(PyObject *object);
 
 /* "float32" and "f32"; "" for one that is not known. */
 const char *
-film_shim_dtype_name(int32_t dtype);
+film_shim_dtype_name(int32_t code);
 
 const char *
-film_shim_dtype_short(int32_t dtype);
+film_shim_dtype_short(int32_t code);
 
 /* How its numbers are read (summary.h). */
 film_dtype
-film_shim_dtype_kind(int32_t dtype);
+film_shim_dtype_kind(int32_t code);
 
 /* "cpu", "cuda"; "" for one that is not known. */
 const char *
-film_shim_device_name(int32_t device_type);
+film_shim_device_name(int32_t code);
 
 bool
 film_shim_is_cpu(int32_t device_type);

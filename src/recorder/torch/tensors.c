@@ -57,65 +57,55 @@ film_tensors_reset(void)
 
 /* --- metadata --------------------------------------------------------------------- */
 
-/* Odd numbers that the parts of a word are multiplied by: a sum of products needs no part
- * to wait for another. */
-#define SPREAD UINT64_C(0x9e3779b97f4a7c15)
-#define OF_SIZE UINT64_C(0xbf58476d1ce4e5b9)
-#define OF_STRIDE UINT64_C(0x94d049bb133111eb)
-#define OF_STORAGE UINT64_C(0xd6e8feb86659fd93)
-#define OF_VERSION UINT64_C(0xff51afd7ed558ccd)
-#define OF_OFFSET UINT64_C(0xc4ceb9fe1a85ec53)
+/* One more part of a word. Sizes and strides are small numbers that depend on one another: a
+ * sum of products would give some of them the same word. */
+static inline uint64_t
+mix(uint64_t sum, uint64_t part)
+{
+    sum = (sum ^ part) * UINT64_C(0x9e3779b97f4a7c15);
+    return sum ^ sum >> 32;
+}
 
-/* What tensors of the same kind share: its text. */
+/* What tensors of the same kind share: its text. Equal words are taken as equal kinds, as in
+ * base/intern.h. */
 static inline uint64_t
 kind_word(const film_tensor_view *view)
 {
-    uint64_t sum = (uint64_t)(uint16_t)view->dtype | (uint64_t)view->dimensions << 16 |
-                   (uint64_t)(uint8_t)view->device_type << 24 |
-                   (uint64_t)(uint16_t)view->device_index << 32 |
-                   (uint64_t)view->requires_grad << 48;
-    uint64_t of_size = OF_SIZE, of_stride = OF_STRIDE;
+    uint64_t sum = mix((uint64_t)(uint16_t)view->dtype |
+                           (uint64_t)view->dimensions << 16 |
+                           (uint64_t)(uint8_t)view->device_type << 24 |
+                           (uint64_t)(uint16_t)view->device_index << 32 |
+                           (uint64_t)view->requires_grad << 48,
+                       UINT64_C(0x94d049bb133111eb));
 
-    sum *= SPREAD;
     for (int64_t index = 0; index < view->dimensions; index++) {
-        sum += (uint64_t)view->sizes[index] * of_size +
-               (uint64_t)view->strides[index] * of_stride;
-        of_size += 2 * SPREAD;
-        of_stride += 2 * OF_SIZE;
+        sum = mix(sum, (uint64_t)view->sizes[index]);
+        sum = mix(sum, (uint64_t)view->strides[index]);
     }
-    sum ^= sum >> 32;
     return sum | (sum == 0);
 }
 
 static inline uint64_t
 whole_word(const film_tensor_view *view, uint64_t kind)
 {
-    uint64_t sum = kind + (uint64_t)(uintptr_t)view->storage * OF_STORAGE +
-                   (uint64_t)view->version * OF_VERSION +
-                   (uint64_t)view->offset * OF_OFFSET;
+    uint64_t sum = mix(kind, (uint64_t)(uintptr_t)view->storage);
 
+    sum = mix(sum, (uint64_t)view->version);
+    sum = mix(sum, (uint64_t)view->offset);
     return sum | (sum == 0);
 }
 
-/* As torch's is_contiguous says: strides of dimensions of one item do not count, nor any
- * of a tensor without items. */
+/* True for the strides that a new tensor of these sizes gets: readers know them. */
 static bool
-is_contiguous(const film_tensor_view *view)
+has_usual_strides(const film_tensor_view *view)
 {
     int64_t expected = 1;
 
-    for (int64_t index = 0; index < view->dimensions; index++) {
-        if (view->sizes[index] == 0) {
-            return true;
-        }
-    }
     for (int64_t index = view->dimensions; index-- > 0;) {
-        if (view->sizes[index] != 1) {
-            if (view->strides[index] != expected) {
-                return false;
-            }
-            expected *= view->sizes[index];
+        if (view->strides[index] != expected) {
+            return false;
         }
+        expected *= view->sizes[index] > 1 ? view->sizes[index] : 1;
     }
     return true;
 }
@@ -161,7 +151,7 @@ make_text(const film_tensor_view *view)
         (void)snprintf(device, sizeof(device), ":%" PRId32, view->device_index);
         length = put_text(text, length, device);
     }
-    if (!is_contiguous(view)) {
+    if (!has_usual_strides(view)) {
         length = put_text(text, length, " strides");
         length = put_numbers(text, length, view->strides, view->dimensions);
     }

@@ -14,16 +14,18 @@ typedef struct thunk {
     film_operation *operation; /* NULL: its calls are not told */
 } thunk;
 
-static thunk bare[THUNKS];  /* methods without arguments */
+static thunk bare[THUNKS];  /* methods without arguments, or with one as it is */
 static thunk given[THUNKS]; /* those with a tuple and a dict */
 
 static FILM_HOT PyObject *
-bare_called(const thunk *called, PyObject *self, PyObject *unused)
+bare_called(const thunk *called, PyObject *self, PyObject *argument)
 {
-    film_operation_call call = {
-        .operation = called->operation, .values = &self, .count = 1};
+    PyObject *const values[] = {self, argument};
+    film_operation_call call = {.operation = called->operation,
+                                .values = values,
+                                .count = argument == NULL ? 1 : 2};
     bool told = call.operation != NULL && film_operation_begin(&call);
-    PyObject *result = called->original(self, unused);
+    PyObject *result = called->original(self, argument);
 
     if (told) {
         film_operation_end(&call, result);
@@ -75,9 +77,9 @@ given_called(const thunk *called, PyObject *self, PyObject *arguments,
 }
 
 #define THUNK(number)                                                                  \
-    static PyObject *bare_##number(PyObject *self, PyObject *unused)                   \
+    static PyObject *bare_##number(PyObject *self, PyObject *argument)                 \
     {                                                                                  \
-        return bare_called(&bare[0x##number], self, unused);                           \
+        return bare_called(&bare[0x##number], self, argument);                         \
     }                                                                                  \
     static PyObject *given_##number(PyObject *self, PyObject *arguments,               \
                                     PyObject *keywords)                                \
@@ -116,7 +118,7 @@ void
 film_thunk_put(film_operation *operation)
 {
     PyMethodDef *method = ((PyMethodDescrObject *)operation->callable)->d_method;
-    bool is_bare = (method->ml_flags & METH_NOARGS) != 0;
+    bool is_bare = (method->ml_flags & (METH_NOARGS | METH_O)) != 0;
     thunk *table = is_bare ? bare : given;
     const PyCFunction *functions = is_bare ? bare_functions : given_functions;
 

@@ -9,7 +9,7 @@
 static void
 end_row(film_value_rows *rows)
 {
-    if (rows->count != 0) {
+    if (rows->count != 0 && rows->to != NULL) {
         film_append_end_values(rows->context->thread, rows->count, rows->to);
     }
     rows->count = 0;
@@ -45,6 +45,27 @@ note(film_tensor_notes *notes, PyObject *tensor, const film_tensor_seen *seen)
     notes->on_device |= seen->on_device;
 }
 
+/* A list or tuple of tensors has a record that tells them as they were then; operations
+ * change them without changing it. */
+static void
+tell_anew(PyObject *values)
+{
+    film_object *object;
+
+    for (Py_ssize_t index = 0; index < Py_SIZE(values); index++) {
+        PyObject *item = PyList_CheckExact(values) ? PyList_GET_ITEM(values, index)
+                                                   : PyTuple_GET_ITEM(values, index);
+
+        if (item != NULL && film_is_tensor(item)) {
+            object = film_objects_find_sure(values);
+            if (object != NULL) {
+                object->stale = true;
+            }
+            return;
+        }
+    }
+}
+
 FILM_HOT void
 film_value_rows_put(film_value_rows *rows, PyObject *value, PyObject *name)
 {
@@ -63,6 +84,9 @@ film_value_rows_put(film_value_rows *rows, PyObject *value, PyObject *name)
             rows->to = end;
             return;
         }
+    }
+    if (value != NULL && (PyList_CheckExact(value) || PyTuple_CheckExact(value))) {
+        tell_anew(value);
     }
     rows->to = film_capture(rows->context, value, &holder, name, rows->to);
 }

@@ -19,6 +19,8 @@ from pytorch import compare
 HERE = pathlib.Path(__file__).parent
 PROGRAMS = sorted(path.stem for path in (HERE / "programs").glob("*.py"))
 ENTRY = "__main__.run"
+# There the oracle is off while torch calls operations from Python code of its own.
+BLIND = {"decomposed"}
 # How a program is recorded: what is asked for beside --level and --torch.
 WAYS = {
     "ops": ["--level", "calls", "--torch", "ops"],
@@ -48,6 +50,8 @@ class Runs:
 
     @functools.cached_property
     def oracle(self) -> compare.Oracle:
+        if self.name in BLIND:
+            pytest.skip("no mode is on in what this program calls")
         stream = self.folder / f"{self.name}.jsonl"
         assert self.drive(after=(stream,)) == self.plain, "the oracle changes it"
         return compare.Oracle(stream)

@@ -17,13 +17,11 @@ def main():
     value, gradient = None, None
     gradient, value = func.grad_and_value(loss)(weight, batch[0])
     jacobian = func.jacrev(lambda x: x.sin() * 2)(weight)
-    forward = func.jacfwd(lambda x: x.pow(2))(weight)
-    hessian = func.hessian(lambda x: (x**3).sum())(weight)
     out, tangent = func.jvp(torch.cos, (weight,), (torch.ones(4),))
     layer = torch.nn.Linear(4, 2)
     called = func.functional_call(layer, dict(layer.named_parameters()), (batch,))
     noise = func.vmap(lambda x: x + torch.randn(4), randomness="different")(batch)
     return (
-        dots, rows, outer, gradients, gradient, value, jacobian, forward, hessian,
+        dots, rows, outer, gradients, gradient, value, jacobian,
         out, tangent, called.detach(), noise,
     )  # fmt: skip
