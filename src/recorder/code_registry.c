@@ -463,7 +463,7 @@ decide(film_code *known, PyCodeObject *code, const film_frame *frame)
     accepted = film_targets_accept(&film_the_session.options.targets, &origin);
     known->compile_role = film_compiled_role(
         module, qualname, accepted && !film_the_session.options.targets.all);
-    if (known->compile_role != FILM_COMPILE_NONE) {
+    if (known->compile_role == FILM_COMPILE_COMPILER) {
         accepted = false;
     }
     known->calls_only = accepted ? !film_the_session.options.targets.all &&

@@ -103,6 +103,9 @@ CALLBACK(on_start)
         film_stack_may_retry(context)) {
         return on_start(self, args, count, names);
     }
+    if (FILM_UNLIKELY(code->compile_role != FILM_COMPILE_NONE)) {
+        film_compiled_begin(frame, code);
+    }
     if (FILM_UNLIKELY(film_observe_wants_opcodes(context))) {
         keep_watched((PyCodeObject *)args[0]);
     }
@@ -163,12 +166,13 @@ CALLBACK(on_return)
 {
     film_frame *frame = film_compat_current_frame();
     PyObject *answer = NULL;
-    film_context *context = context_of(args, frame, &answer);
+    film_context *context;
 
     (void)self, (void)count, (void)names;
+    film_compiled_returned(frame, args[2]);
+    context = context_of(args, frame, &answer);
     film_torch_returned(args[0]);
     if (FILM_UNLIKELY(context == NULL)) {
-        film_compiled_returned(frame, args[2]);
         return Py_NewRef(answer);
     }
     if (FILM_UNLIKELY(!(context->top->calls_only
@@ -320,12 +324,12 @@ record_exception(PyObject *const *args, film_kind kind, bool place_in_frame)
     film_raised raised = {.kind = kind};
     bool written;
 
+    if (FILM_UNLIKELY(kind == FILM_KIND_UNWIND && frame != NULL &&
+                      code->compile_role != FILM_COMPILE_NONE)) {
+        film_compiled_raised(frame, args[2], NULL);
+        film_compiled_returned(frame, NULL);
+    }
     if (context == NULL) {
-        if (FILM_UNLIKELY(kind == FILM_KIND_UNWIND && frame != NULL &&
-                          code->compile_role != FILM_COMPILE_NONE)) {
-            film_compiled_raised(frame, args[2], NULL);
-            film_compiled_returned(frame, NULL);
-        }
         return;
     }
     raised.unit = place_in_frame

@@ -147,6 +147,9 @@ on_call(film_frame *frame)
     if (FILM_UNLIKELY(!written) && film_stack_may_retry(context)) {
         return on_call(frame);
     }
+    if (FILM_UNLIKELY(code->compile_role != FILM_COMPILE_NONE)) {
+        film_compiled_begin(frame, code);
+    }
     return !code->calls_only;
 }
 
@@ -192,11 +195,11 @@ on_return(film_frame *frame, PyObject *value)
     film_context *context = &film_this_thread;
     bool written;
 
+    film_compiled_returned(frame, value);
     if (FILM_UNLIKELY(context->token != film_the_session.token) ||
         FILM_UNLIKELY(!film_stack_is_top(context, frame, film_frame_code(frame)))) {
         context = bring_to_top(frame);
         if (context == NULL) {
-            film_compiled_returned(frame, value);
             return;
         }
     }

@@ -9,8 +9,9 @@
  * Compiling is an op too, `torch.compile: compiling [0/0]`. What the thread does meanwhile
  * is not recorded: thousands of operations on fake tensors, of functions of the compiler.
  *
- * Both are known by functions of torch's that have a role, and which are no targets: the
- * hooks ask for them where they have found that code is none.
+ * Both are known by functions of torch's that have a role, which the hooks ask for. What
+ * compiles is never a target beside it; what calls compiled code may be (`--all`), and its
+ * op lies within its call.
  * Threads: the context's own, with the GIL.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_RECORDER_TORCH_COMPILED_H
@@ -43,7 +44,8 @@ film_compiled_raised(const film_frame *frame, PyObject *exception, PyObject *val
 void
 film_compiled_end(const film_frame *frame, PyObject *value);
 
-/* Any frame ends: `value` NULL by an exception. Harmless where it has no role. */
+/* Any frame ends, its row is still to come: `value` NULL by an exception. Harmless where it
+ * has no role. */
 static inline void
 film_compiled_returned(const film_frame *frame, PyObject *value)
 {
