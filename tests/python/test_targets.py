@@ -196,7 +196,9 @@ LIBRARY = """
 def test_what_torch_generates_is_no_user_code(runner, dump):
     result = runner.record(GENERATED)
     assert (result.rc, result.stderr) == (0, "")
-    calls = [event["function"] for event in dump(result.film) if event["kind"] == "call"]
+    calls = [
+        event["function"] for event in dump(result.film) if event["kind"] == "call"
+    ]
     told = {name.rpartition(":")[2] for name in calls}
     assert {"__main__.run", "__main__.run_file"} <= told
     assert not {name for name in told if "made" in name or "guard" in name}, told
@@ -212,12 +214,16 @@ def test_text_that_runs_in_no_module(runner, dump):
         import library
         """)
     assert (result.rc, result.stderr) == (0, "")
-    calls = [event["function"] for event in dump(result.film) if event["kind"] == "call"]
+    calls = [
+        event["function"] for event in dump(result.film) if event["kind"] == "call"
+    ]
     assert len(calls) == 2 and "<string>" in calls[1], calls
 
 
 def test_generated_code_that_is_named_is_recorded(runner, dump):
     result = runner.record(GENERATED, options=["--target", "<eval_with_key>.3"])
     assert (result.rc, result.stderr) == (0, "")
-    calls = [event["function"] for event in dump(result.film) if event["kind"] == "call"]
+    calls = [
+        event["function"] for event in dump(result.film) if event["kind"] == "call"
+    ]
     assert len(calls) == 2 and "made" in calls[1], calls

@@ -183,7 +183,7 @@ def test_ops_lie_within_the_region(runner: Runner) -> None:
     )
     within: list[str] = []
     for event in events[first + 1 :]:
-        if event["kind"] == "op_end" and event["op"] == events[first]["number"]:
+        if event["kind"] == "op_end" and event["op"] == events[first]["op"]:
             break
         if event["kind"] == "op":
             within.append(event["function"])
@@ -195,22 +195,35 @@ def test_ops_lie_within_the_region(runner: Runner) -> None:
 def test_nothing_of_the_compiler_is_shown(runner: Runner, backend: str) -> None:
     events = recorded(runner, backend)
     calls = {event["function"] for event in events if event["kind"] == "call"}
-    own = {"broken", "main", "helper", "<module>", "run", "torch_dynamo_resume_in_broken"}
+    own = {
+        "broken",
+        "main",
+        "helper",
+        "<module>",
+        "run",
+        "torch_dynamo_resume_in_broken",
+    }
     for name in calls:
         last = name.rpartition(".")[2].rpartition("_at_")[0] or name.rpartition(".")[2]
         assert last in own or ":torch." in name or name.startswith("torch."), name
     names = [op["function"] for op in ops_of(events)]
-    assert "torch.empty_strided" not in names, "made of fake tensors"
+    assert names.count("torch.Tensor.storage_offset") <= 4, "asked of fake tensors"
+    assert "torch.sym_max" not in names
 
 
 def test_a_region_that_raises(runner: Runner) -> None:
     events = recorded(runner, "eager")
     ends = {e["op"]: e for e in events if e["kind"] == "op_end"}
-    ops = {e["number"]: e for e in ops_of(events)}
+    ops = {e["op"]: e for e in ops_of(events)}
     assert ends.keys() == ops.keys(), "every op has its end"
-    raised = [ops[number]["function"] for number, end in ends.items() if end.get("raised")]
-    assert len(raised) == 2, raised
-    assert "__compiled_fn_" in raised[0] and "compiling" in raised[1]
+    raised = [
+        (ops[number]["function"], end["exception"]["type"])
+        for number, end in ends.items()
+        if "exception" in end
+    ]
+    assert [name for name, _ in raised if "__compiled_fn_" in name], raised
+    assert [kind for _, kind in raised] == ["ValueError", "BackendCompilerFailed"]
+    assert "compiling" in raised[1][0]
 
 
 def test_all_leaves_out_the_compiler(runner: Runner) -> None:
@@ -218,8 +231,8 @@ def test_all_leaves_out_the_compiler(runner: Runner) -> None:
     events = recorded(runner, "aot_eager", "--all", "--level", "calls")
     calls = [event["function"] for event in events if event["kind"] == "call"]
     assert len(regions_of(events)) == 9
-    assert not [name for name in calls if "symbolic_convert.InstructionTranslator" in name]
-    assert not [name for name in calls if "FakeTensor" in name and "dispatch" in name]
+    assert not [name for name in calls if "InstructionTranslatorBase.step" in name]
+    assert not [name for name in calls if "FakeTensorMode.dispatch" in name]
 
 
 def test_the_compiler_can_be_asked_for(runner: Runner) -> None:
@@ -274,15 +287,20 @@ def test_recording_begins_late_and_ends_early(runner: Runner) -> None:
 
 
 EXPLAINS = """
-    import re, torch
+    import torch
 
     def broken(x):
         y = torch.relu(x)
         print("in the middle")
         return y.sin() if y.sum() > 0 else y.cos()
 
-    told = str(torch._dynamo.explain(broken)(torch.ones(3)))
-    print(re.sub(r"0x[0-9a-f]+|[0-9.]+ ?s\\b|, [0-9.]+|id=[0-9]+", "", told))
+    told = torch._dynamo.explain(broken)(torch.ones(3))
+    print("Guard Count:", len(told.out_guards))
+    print(sorted(guard.name + " " + guard.guard_types[0] if guard.guard_types else guard.name
+                 for guard in told.out_guards))
+    print([str(reason.reason) for reason in told.break_reasons])
+    print([graph.code for graph in told.graphs])
+    print("\\n".join(str(told).splitlines()[:3]))
 """
 
 
@@ -292,11 +310,8 @@ def test_explain_and_guards_are_the_same(runner: Runner, torch_option: str) -> N
     told = runner.record(EXPLAINS, options=["--torch", torch_option])
     assert (bare.rc, told.rc, told.stderr) == (0, 0, "")
 
-    def counts(text: str) -> list[str]:
-        return [line for line in text.splitlines() if "Count" in line]
-
-    assert len(counts(bare.stdout)) >= 4, "graphs, breaks, ops, guards"
-    assert counts(told.stdout) == counts(bare.stdout)
+    assert "Guard Count: " in bare.stdout and "Graph Break Count: 2" in bare.stdout
+    assert told.stdout == bare.stdout
 
 
 @pytest.mark.skipif("FILMSTRIP_SLOW" not in os.environ, reason="compiles C++: a minute")
@@ -310,5 +325,7 @@ def test_inductor(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     events = dump_events(told.film)
     assert len(regions_of(events)) >= 9
     calls = {event["function"] for event in events if event["kind"] == "call"}
-    assert not [name for name in calls if "compile_tasks" in name or "/c" in name], calls
+    assert not [name for name in calls if "compile_tasks" in name or "/c" in name], (
+        calls
+    )
     assert [film.name for film in runner.folder.glob("*.film")] == [told.film.name]
