@@ -23,7 +23,9 @@ pytest.register_assert_rewrite("pytorch.compare")
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if not os.environ.get("FILM_TORCH_PROOFS"):
-        later = pytest.mark.skip(reason="the proofs of PyTorch run in `make test-torch`")
+        later = pytest.mark.skip(
+            reason="the proofs of PyTorch run in `make test-torch`"
+        )
         for item in items:
             if HERE in item.path.parents:
                 item.add_marker(later)
