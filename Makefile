@@ -301,6 +301,11 @@ bench: have-python ## measures against the bare program and against peers
 	@.venvs/$(LAST)/bin/python bench/plans.py
 	@.venvs/$(LAST)/bin/python bench/known_values.py
 
+.PHONY: test-torch
+test-torch: have-python ## runs the proofs of PyTorch: streams, torch's own operators, torch.compile (half an hour, Python 3.11)
+	@$(MAKE) install-$(TORCH_VERSION) torch
+	@FILM_TORCH_PROOFS=1 .venvs/$(TORCH_VERSION)/bin/python -m pytest -q -n $(JOBS) tests/python/pytorch
+
 .PHONY: bench-torch
 bench-torch: have-python ## measures the recording of PyTorch against the bare program and peers (Python 3.11)
 	@$(MAKE) install-$(TORCH_VERSION) torch

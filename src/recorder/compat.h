@@ -115,6 +115,18 @@ film_compat_thread_state(void)
     return *film_the_gil_holder;
 }
 
+/* The thread state whose thread holds the GIL, this one: NULL where it holds none. The one
+ * above may have let go of it. */
+static inline PyThreadState *
+film_compat_attached_state(void)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+    return PyThreadState_GetUnchecked();
+#else
+    return _PyThreadState_UncheckedGet();
+#endif
+}
+
 /* The frame that runs now, NULL when none does. */
 static inline film_frame *
 film_compat_current_frame(void)

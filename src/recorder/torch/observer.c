@@ -155,7 +155,7 @@ place_of(const film_context *context)
     PyThreadState *own = PyGILState_GetThisThreadState();
     const film_frame *frame;
 
-    if (own == NULL || own != _PyThreadState_UncheckedGet() ||
+    if (own == NULL || own != film_compat_attached_state() ||
         context->top == context->entries) {
         return FILM_NO_OFFSET;
     }
