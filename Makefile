@@ -262,6 +262,7 @@ bench: have-python ## measures against the bare program and against peers
 	@.venvs/$(LAST)/bin/python bench/shapes.py
 	@.venvs/$(LAST)/bin/python bench/plans.py
 	@.venvs/$(LAST)/bin/python bench/known_values.py
+	@$(TOOLS)/python bench/strangers.py
 
 # --- editors ----------------------------------------------------------------------
 
