@@ -29,7 +29,7 @@ PYTHON_FILES := $(wildcard python/filmstrip/*.py python/filmstrip/*.pyi) \
 
 .PHONY: help
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | \
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | \
 	    awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
 	@echo "Pythons found: $(or $(VERSIONS),none); not found: $(shell tools/find_pythons --missing)"
 
@@ -82,11 +82,12 @@ build/stamps/sources: FORCE
 .PHONY: FORCE
 FORCE:
 
-# $(1): a version. Its environment, its build folder, the build installed there.
+# $(1): what the environment is called, $(2): its version. Its build folder, the build
+# installed there.
 define python_rules
 .venvs/$(1)/.ready: | build/stamps/tools
 	@echo "setting up .venvs/$(1)"
-	@$$(call python_path,$(1)) -m venv --clear --without-pip .venvs/$(1)
+	@$$(call python_path,$(2)) -m venv --clear --without-pip .venvs/$(1)
 	@touch $$@
 
 .venvs/$(1)/.tested-with: tools/requirements-test.txt .venvs/$(1)/.ready
@@ -114,7 +115,7 @@ install-$(1): build/$(1)/build.ninja
 	    "$(CURDIR)/.venvs/$(1)/bin/python" > .venvs/$(1)/bin/filmstrip
 	@chmod +x .venvs/$(1)/bin/filmstrip
 endef
-$(foreach version,$(VERSIONS),$(eval $(call python_rules,$(version))))
+$(foreach version,$(VERSIONS),$(eval $(call python_rules,$(version),$(version))))
 
 # Library, program and C tests without Python; $(1): folder, $(2): options.
 define c_rules
@@ -197,11 +198,12 @@ demo: have-python ## records an example program, shows its log, its report and w
 
 .PHONY: test
 test: build-c build-asan build/stamps/system-test build/stamps/dap $(addprefix install-,$(VERSIONS)) \
-    $(foreach version,$(VERSIONS),.venvs/$(version)/.tested-with) ## runs all tests, on every Python found
+    $(foreach version,$(VERSIONS),.venvs/$(version)/.tested-with) ## runs all tests, on every Python found; fetches PyTorch for one of them
+	@$(MAKE) torch || echo "PyTorch could not be fetched: the tests that need it are skipped" >&2
 	@PATH="$(CURDIR)/$(TOOLS):$$PATH" $(TOOLS)/python tools/run_tests.py --jobs $(JOBS) \
 	    --missing "$(shell tools/find_pythons --missing)" $(VERSIONS)
 
-# Some 760 MB: not part of `make test`, whose tests of tensors run where it is there.
+# Some 760 MB.
 TORCH_VERSION := 3.11
 .venvs/$(TORCH_VERSION)/.torch: tools/requirements-torch.txt .venvs/$(TORCH_VERSION)/.tested-with
 	@echo "fetching PyTorch for .venvs/$(TORCH_VERSION)"
@@ -211,6 +213,43 @@ TORCH_VERSION := 3.11
 
 .PHONY: torch
 torch: $(if $(filter $(TORCH_VERSION),$(VERSIONS)),.venvs/$(TORCH_VERSION)/.torch) ## fetches PyTorch for the tests that need it (Python 3.11 only)
+
+# PyTorch where sys.monitoring is, each Python's in an environment of its own: some 1.7 GB,
+# not part of `make test` either. pip complains of what is left out: only of interest where
+# it fails.
+TORCH_TESTS := tests/python/pytorch $(addprefix tests/python/,test_read_ops.py test_tensors.py \
+	test_torch_questions.py test_tlparse.py test_ranks.py test_ranks_torch.py)
+# $(1): a version
+define torch_rules
+$(call python_rules,torch-$(1),$(1))
+
+.venvs/torch-$(1)/.torch: tools/requirements-torch.txt tools/requirements-torch-others.txt \
+    tools/stub_cuda.py .venvs/torch-$(1)/.tested-with
+	@echo "fetching PyTorch for .venvs/torch-$(1)"
+	@$(TOOLS)/python -m pip --python .venvs/torch-$(1)/bin/python install -qq \
+	    --disable-pip-version-check --no-deps -r tools/requirements-torch.txt
+	@$(TOOLS)/python -m pip --python .venvs/torch-$(1)/bin/python install -qq \
+	    --disable-pip-version-check -r tools/requirements-torch-others.txt \
+	    2> build/torch-$(1).pip || { cat build/torch-$(1).pip >&2; exit 1; }
+	@$(TOOLS)/python tools/stub_cuda.py .venvs/torch-$(1)/lib/python$(1)/site-packages/torch/lib
+	@touch $$@
+
+.PHONY: torch-$(subst .,,$(1))
+torch-$(subst .,,$(1)): .venvs/torch-$(1)/.torch install-torch-$(1)
+endef
+TORCH_ALSO := $(filter 3.12 3.13 3.14,$(VERSIONS))
+$(foreach version,$(TORCH_ALSO),$(eval $(call torch_rules,$(version))))
+test_torch = @$(if $(filter $(1),$(TORCH_ALSO)),$(MAKE) torch-$(subst .,,$(1)) && CI=1 \
+	.venvs/torch-$(1)/bin/python -m pytest -q -n $(JOBS) --dist worksteal $(TORCH_TESTS),\
+	echo "Python $(1) was not found" >&2; exit 1)
+
+.PHONY: test-torch-312 test-torch-313 test-torch-314
+test-torch-312: ## the tests that need PyTorch, on Python 3.12; fetches it
+	$(call test_torch,3.12)
+test-torch-313: ## the same on Python 3.13
+	$(call test_torch,3.13)
+test-torch-314: ## the same on Python 3.14
+	$(call test_torch,3.14)
 
 FORMATTED := $(SOURCES) $(HEADERS) $(wildcard include/filmstrip/*.h tests/unit/*.[ch] \
 	tests/fault/*.[ch] tests/fuzz/*.[ch] bench/*.[ch])
@@ -263,6 +302,16 @@ bench: have-python ## measures against the bare program and against peers
 	@.venvs/$(LAST)/bin/python bench/plans.py
 	@.venvs/$(LAST)/bin/python bench/known_values.py
 	@$(TOOLS)/python bench/strangers.py
+
+.PHONY: test-torch
+test-torch: have-python ## runs the proofs of PyTorch: streams, torch's own operators, torch.compile (Python 3.11; `make test` does it too)
+	@$(MAKE) install-$(TORCH_VERSION) torch
+	@.venvs/$(TORCH_VERSION)/bin/python -m pytest -q -n $(JOBS) tests/python/pytorch
+
+.PHONY: bench-torch
+bench-torch: have-python ## measures the recording of PyTorch against the bare program and peers (Python 3.11)
+	@$(MAKE) install-$(TORCH_VERSION) torch
+	@.venvs/$(TORCH_VERSION)/bin/python bench/torch_bench.py
 
 # --- editors ----------------------------------------------------------------------
 

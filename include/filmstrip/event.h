@@ -54,9 +54,27 @@ typedef enum film_item_effect {
     FILM_ITEM_ADDED = 2
 } film_item_effect;
 
+/* What an op was run under, and what it is (film_event.form of an op). */
+enum {
+    FILM_OPERATION_GRAD = 1,      /* autograd records */
+    FILM_OPERATION_INFERENCE = 2, /* inference mode */
+    FILM_OPERATION_INNER = 4,     /* seen within torch's C++: it has no values */
+    FILM_OPERATION_BACKWARD = 8,  /* a node of the backward pass, or an op within one */
+    FILM_OPERATION_SYNC = 16,     /* it waits for the device: item, tolist, cpu ... */
+    FILM_OPERATION_LAUNCH = 32, /* a tensor is on a device: its time is the launch's */
+    FILM_OPERATION_COMPILED = 64, /* a region that torch.compile has compiled */
+    FILM_OPERATION_MODE = 128,    /* told by a mode of filmstrip.torch */
+    FILM_OPERATION_NODE = 128     /* the same bit of what is INNER: a node itself */
+};
+/* Of an op_end. */
+enum {
+    FILM_OPERATION_RAISED = 1, /* it ended by an exception: text, value */
+    FILM_OPERATION_DEVICE = 2  /* on a track: a device ran it, and its clock timed it */
+};
+
 /* The values that may go with an event (film_event_value_index). */
 typedef enum film_value_role {
-    FILM_ROLE_VALUE, /* set, change, return, yield, resume */
+    FILM_ROLE_VALUE, /* set, change, return, yield, resume, op_end: what it gave */
     FILM_ROLE_OWNER, /* set, delete: attributes and items */
     FILM_ROLE_KEY    /* set, delete: items */
 } film_value_role;
@@ -66,8 +84,10 @@ typedef struct film_event {
     uint64_t time_ns;      /* since the start of the recording */
     uint64_t frame;        /* serial of the frame it happened in; 0: none */
     uint64_t count;        /* lost, lost_control: how many; thread_start: native id;
-                              task: the task's id */
+                              task: the task's id; op: autograd's sequence number + 1,
+                              0: none */
     uint64_t value;        /* value id + 1 of an exception's message; 0: none */
+    uint64_t op;           /* op, op_end: number of the op event */
     int64_t length_before; /* change: its length before; -1: it has none */
     uint32_t thread;       /* 1 = main, then in order of first event */
     uint32_t code;         /* code id of the frame; FILM_NO_CODE: none */
@@ -76,20 +96,27 @@ typedef struct film_event {
     uint32_t caller_offset; /* its place, in code units */
     uint32_t depth;         /* open recorded frames below this event's frame */
     uint32_t text;       /* string id: exception type, C function, thread or task name,
-                            reason of a loss */
+                            reason of a loss, function of an op */
     uint8_t kind;        /* film_kind; never an adjustment */
     const uint8_t *body; /* bytes of a kind this reader does not know, borrowed until
                             the cursor moves; else NULL */
     uint32_t body_length;
     /* Values that go with it, as docs/format.md writes them; borrowed until the cursor
      * moves. A call's arguments, the value of a return or yield, the owner, key and
-     * value of a set: film_event_value_index says which is which. */
+     * value of a set: film_event_value_index says which is which. An op's arguments,
+     * positional ones first; of an op_end what it gave, then each argument (or tensor
+     * within one) that it has changed in place. */
     const uint8_t *tokens;
     uint32_t tokens_length;
     uint32_t token_count;
     uint32_t slot; /* set, delete of a local: its place in the code's locals; set of an
-                      item: film_item_effect */
-    uint32_t name; /* set, delete of anything else but an item: a string id */
+                      item: film_item_effect; op: how many of its values are positional */
+    uint32_t
+        name; /* set, delete of anything else but an item: a string id; op: names of
+                      its keyword values, with commas between */
+    uint32_t module; /* op: string id of the nn.Module's path, 0: in none */
+    uint32_t api; /* op: string id of the Python function of torch's that the frame has
+                        called, and that led to the op; 0: it called the op itself */
     /* call, resume, throw: which cells its frame shares with others (format/cells.h);
      * borrowed until the cursor moves. */
     const uint8_t *cells;
@@ -99,7 +126,7 @@ typedef struct film_event {
     uint32_t restored_length;
     const uint8_t *restored;
     uint64_t restored_frame;
-    uint8_t form; /* set, delete: film_set_form */
+    uint8_t form; /* set, delete: film_set_form; op, op_end: FILM_OPERATION_ flags */
     bool cut;     /* change: it could not be compared in full; it may have changed */
 } film_event;
 

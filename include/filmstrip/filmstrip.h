@@ -6,10 +6,11 @@
 #include <filmstrip/event.h>
 #include <filmstrip/reader.h>
 #include <filmstrip/status.h>
+#include <filmstrip/tensor.h>
 
 /* The version of the format this library writes; it reads every earlier one and every
  * newer minor. */
 #define FILM_FORMAT_MAJOR 1
-#define FILM_FORMAT_MINOR 3
+#define FILM_FORMAT_MINOR 4
 
 #endif

@@ -41,15 +41,16 @@ typedef struct film_info {
     uint16_t version_major, version_minor;
     uint8_t uuid[16];
     uint64_t pid;
-    uint64_t start_realtime_ns; /* since the Unix epoch */
-    uint64_t duration_ns;       /* start to the last event, or to the close */
-    uint64_t events;            /* readable events of all threads */
-    uint64_t lost;              /* events counted as lost, all reasons */
-    uint64_t overwritten;       /* events given up by ring mode */
-    uint64_t file_bytes;        /* apparent size */
-    uint64_t disk_bytes;        /* allocated size */
-    uint64_t ring_bytes;        /* 0: not a ring */
-    uint32_t python_version;    /* PY_VERSION_HEX of the recorded interpreter */
+    uint64_t start_realtime_ns;  /* since the Unix epoch */
+    uint64_t start_monotonic_ns; /* CLOCK_MONOTONIC of its host */
+    uint64_t duration_ns;        /* start to the last event, or to the close */
+    uint64_t events;             /* readable events of all threads */
+    uint64_t lost;               /* events counted as lost, all reasons */
+    uint64_t overwritten;        /* events given up by ring mode */
+    uint64_t file_bytes;         /* apparent size */
+    uint64_t disk_bytes;         /* allocated size */
+    uint64_t ring_bytes;         /* 0: not a ring */
+    uint32_t python_version;     /* PY_VERSION_HEX of the recorded interpreter */
     uint32_t tick_ns;
     uint32_t level; /* 0 calls, 1 lines, 2 values */
     film_ending ending;

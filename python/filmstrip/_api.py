@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from types import ModuleType, TracebackType
 from typing import Any, ParamSpec, TypedDict, TypeVar, cast, overload
 
-from filmstrip import _options, _recorder
+from filmstrip import _options, _ranks, _recorder
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -57,6 +57,9 @@ def _make_options(
     values: str = "all",
     c_calls: bool = False,
     outer_calls: bool = False,
+    torch: str = "auto",
+    torch_values: bool = False,
+    torch_gpu: bool = False,
     exceptions: bool = True,
     line_times: bool = False,
     text_bytes: int | None = None,
@@ -68,6 +71,7 @@ def _make_options(
     tick_ns: int = 16,
     children: bool = True,
     argv: bool = False,
+    ranks: _ranks.Ranks | None = None,
     force: bool = False,
 ) -> _options.Options:
     options = _options.Options()
@@ -81,6 +85,9 @@ def _make_options(
     options.values = _options.parse_values(values)
     options.c_calls = c_calls
     options.outer_calls = outer_calls
+    options.torch = _options.parse_torch(torch)
+    options.torch_values = torch_values
+    options.torch_gpu = torch_gpu
     options.exceptions = exceptions
     options.line_times = line_times
     options.text_bytes = _options.check_count(text_bytes, "text_bytes")
@@ -95,6 +102,7 @@ def _make_options(
     options.tick_ns = tick_ns
     options.children = children
     options.argv = argv
+    options.ranks = ",".join(map(str, _ranks.check(ranks)))
     options.force = force
     return options
 
@@ -108,11 +116,15 @@ def _checked_options(
     return _make_options(path, **given)
 
 
+def _end(how: str) -> dict[str, Any]:
+    return _recorder.stop({**_ranks.ending(), "ended": how})
+
+
 @functools.cache
 def _stop_at_exit() -> None:
     import atexit
 
-    atexit.register(_recorder.stop, {"ended": "exit"})
+    atexit.register(_end, "exit")
 
 
 def _begin(options: _options.Options) -> str:
@@ -121,9 +133,15 @@ def _begin(options: _options.Options) -> str:
             return _recorder.path() or ""
         raise RuntimeError(f"already recording to {_recorder.path()}")
     options = _options.Options.decode(options.encode())
+    rank = _ranks.here()
+    if not _ranks.is_wanted(_ranks.parse_all(options.ranks), rank):
+        return ""
     words = _program_words()
-    if not options.path:
-        stem = os.path.abspath(_options.default_stem(words))
+    options.name_rank(rank)
+    if options.path:
+        options.path = _ranks.ranked_path(options.path, rank)
+    else:
+        stem = _ranks.ranked(os.path.abspath(_options.default_stem(words)), rank)
         options.path = _options.free_path(stem)
         options.free_name = True
     _stop_at_exit()
@@ -134,7 +152,8 @@ def start(path: str | os.PathLike[str] | None = None, **options: Any) -> str:
     """Starts recording, with the options of `record`; gives the film's path.
 
     In a program that is recorded from outside, by `filmstrip run` or as a child, this
-    is part of that recording, and stop() does not end it.
+    is part of that recording, and stop() does not end it. Nothing begins, and the path
+    is empty, in a rank that `ranks` leaves out.
 
     OSError: the film cannot be written (it exists: `force=True` replaces it).
     RuntimeError: a recording is running, or this interpreter cannot be recorded.
@@ -148,7 +167,7 @@ def stop() -> Statistics | None:
         return None
     if _options.started_outside:
         return statistics()
-    result = cast(Statistics, _recorder.stop({"ended": "stop"}))
+    result = cast(Statistics, _end("stop"))
     _options.forget_environment()
     return result or None
 
@@ -186,8 +205,8 @@ class Recording:
         self.statistics: Statistics | None = None
 
     def __enter__(self) -> Recording:
-        self.path = _begin(self._options)
-        self._entered = True
+        self.path = _begin(self._options) or None
+        self._entered = self.path is not None
         return self
 
     def __exit__(
@@ -240,6 +259,9 @@ def record(
     values: str = ...,
     c_calls: bool = ...,
     outer_calls: bool = ...,
+    torch: str = ...,
+    torch_values: bool = ...,
+    torch_gpu: bool = ...,
     exceptions: bool = ...,
     line_times: bool = ...,
     text_bytes: int | None = ...,
@@ -251,6 +273,7 @@ def record(
     tick_ns: int = ...,
     children: bool = ...,
     argv: bool = ...,
+    ranks: _ranks.Ranks | None = ...,
     force: bool = ...,
 ) -> Recording: ...
 
@@ -265,6 +288,9 @@ def record(
     values: str = "all",
     c_calls: bool = False,
     outer_calls: bool = False,
+    torch: str = "auto",
+    torch_values: bool = False,
+    torch_gpu: bool = False,
     exceptions: bool = True,
     line_times: bool = False,
     text_bytes: int | None = None,
@@ -276,6 +302,7 @@ def record(
     tick_ns: int = 16,
     children: bool = True,
     argv: bool = False,
+    ranks: _ranks.Ranks | None = None,
     force: bool = False,
 ) -> Recording | Callable[..., Any]:
     """Records what happens inside a `with` block, or each call of a function:
@@ -300,10 +327,16 @@ def record(
         these words in them; with redact=False, only those.
     c_calls: calls of C functions too. exceptions: raised and handled ones.
     outer_calls: where code that is not recorded calls code that is.
+    torch: operations of PyTorch, where the program imports it: "ops" (those that Python
+        code calls; so does "auto", the default), "all" (those that its C++ code calls
+        too: the backward pass) or "off". torch_values: the least, greatest and mean of
+        what tensors hold, how many numbers are not finite, and a hash.
+        torch_gpu: the kernels and copies that ran on a GPU, with their true times.
     ring: keep only the end of the run, in so many bytes (or "64M").
     tick_ns: resolution of the clock.
     children: child processes get films of their own beside this one.
     argv: keep the program's arguments in the film.
+    ranks: of a distributed program only these are recorded (3, [0, 3] or "0-3").
     """
     function = path if callable(path) and not isinstance(path, os.PathLike) else None
     made = Recording(
@@ -316,6 +349,9 @@ def record(
             values=values,
             c_calls=c_calls,
             outer_calls=outer_calls,
+            torch=torch,
+            torch_values=torch_values,
+            torch_gpu=torch_gpu,
             exceptions=exceptions,
             line_times=line_times,
             text_bytes=text_bytes,
@@ -327,6 +363,7 @@ def record(
             tick_ns=tick_ns,
             children=children,
             argv=argv,
+            ranks=ranks,
             force=force,
         )
     )

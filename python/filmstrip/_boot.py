@@ -9,7 +9,7 @@ signals and the exit status are what they are without us. Nothing may escape fro
 import os
 import sys
 
-from filmstrip import _options
+from filmstrip import _options, _ranks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _finish(options: _options.Options, pid: int) -> None:
     from filmstrip import _recorder
 
     try:
-        result = _recorder.stop(_ending())
+        result = _recorder.stop({**_ranks.ending(), **_ending()})
         if result and os.getpid() == pid and _never_began():
             os.unlink(result["path"])  # nothing of a program is in it
         elif options.progress and result and os.getpid() == pid and os.isatty(2):
@@ -120,6 +120,33 @@ class _MultiprocessingEnd:
             pass
 
 
+def _is_helper(words: list[str]) -> bool:
+    """multiprocessing's own process, or one in which torch compiles, or tries what
+    it has compiled."""
+    if words[:1] == ["-c"] and len(words) > 1:
+        return "multiprocessing.resource_tracker" in words[1] or (
+            "cdll.LoadLibrary(" in words[1] and "import torch" in words[1]
+        )
+    # Run by its path, or as a module (whose name is not known yet).
+    return any(
+        word.replace(os.sep, ".").endswith(helper)
+        for word in words[:2]
+        for helper in (
+            "torch._inductor.compile_worker.__main__.py",
+            "torch._inductor.compile_worker",
+        )
+    )
+
+
+def _leave_to_children(options: _options.Options) -> None:
+    """This process is not recorded. Where it is no rank, those that it starts may be:
+    they look for themselves."""
+    if _ranks.from_environment(os.environ) is not None or not options.children:
+        _options.forget_environment()
+    elif not options.first:
+        os.environ[_options.CARRIER] = options.for_children().encode()
+
+
 def boot() -> None:
     encoded = None
     options = _options.Options()
@@ -130,19 +157,26 @@ def boot() -> None:
         if encoded is None:
             return
         words = _program_words()
-        if len(words) > 1 and "multiprocessing.resource_tracker" in words[1]:
-            return  # multiprocessing's own helper: nothing of the program runs there
+        if _is_helper(words):
+            return  # nothing of the program runs there
         if words[:2] == ["-m", "filmstrip"] or words[:1] == [_own_script()]:
             return  # our own command, called by a recorded program
         if encoded:
             options = _options.Options.decode(encoded)
         else:
             options.free_name = True
+        rank = _ranks.from_environment(os.environ)
+        if not _ranks.is_wanted(_ranks.parse_all(options.ranks), rank):
+            _leave_to_children(options)
+            return
         if options.first:
-            options.path = _options.free_path(_options.child_stem(options.first))
+            options.path = _options.free_path(
+                _options.child_or_rank_stem(options, rank)
+            )
         elif not options.path:
             stem = os.path.abspath(_options.default_stem(words))
-            options.path = _options.free_path(stem)
+            options.name_rank(rank)
+            options.path = _options.free_path(_ranks.ranked(stem, rank))
         meta = _options.describe(options, words)
         if options.first:
             meta["parent"] = os.path.basename(options.first)

@@ -8,6 +8,8 @@ is not loaded already.
 import os
 import sys
 
+from filmstrip import _ranks
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
 
 LEVELS = ("calls", "lines", "values")
 VALUES = ("all", "attributes", "locals")  # which stores level values tells
+# Which of torch's operations are recorded, where the program imports it; what the
+# recorder calls each.
+TORCH = {"auto": 1, "off": 0, "ops": 1, "all": 2}
 # How much of a value can be kept (capture.c).
 MOST = {"text_bytes": 65536, "items": 512, "item_depth": 16}
 MOST_WORDS = 64  # of redact_words, and of the characters of each
@@ -50,8 +55,13 @@ class Options:
         self.children = True
         self.outer_calls = False  # tell where targets are called from, by whatever code
         self.held_too = False  # look at containers that attributes hold, as ObjWatch
+        self.torch = TORCH["auto"]
+        self.torch_gpu = False  # what ran on the GPU
+        self.torch_values = False  # what tensors hold: least, greatest, mean ...
         self.argv = False
         self.progress = False
+        self.ranks = ""  # only these are recorded, as _ranks.parse reads them
+        self.rank = -1  # whose film `first` is; -1: of no rank
         self.free_name = False  # another free name is as good, if `path` is taken
 
     def encode(self) -> str:
@@ -84,10 +94,15 @@ class Options:
                 setattr(options, name, text)
         return options
 
+    def name_rank(self, rank: "_ranks.Rank | None") -> None:
+        """Its film's name tells the rank."""
+        self.rank = rank.rank if rank is not None and rank.world_size > 1 else -1
+
     def for_children(self) -> "Options":
         """What a child process is told: the same, in a film beside the first."""
         options = Options.decode(self.encode())
-        options.first = self.first or self.path
+        is_rank = self.rank >= 0 and self.path  # a rank's children are named after it
+        options.first = self.path if is_rank else self.first or self.path
         options.path = ""
         options.force = options.progress = False
         options.free_name = True
@@ -123,6 +138,12 @@ def parse_values(values: str) -> int:
     if values not in VALUES:
         raise ValueError(f"{values!r} is none of locals, attributes, all")
     return VALUES.index(values)
+
+
+def parse_torch(torch: str) -> int:
+    if torch not in TORCH:
+        raise ValueError(f"{torch!r} is none of auto, off, ops, all")
+    return TORCH[torch]
 
 
 def check_count(count: "int | None", name: str) -> int:
@@ -232,6 +253,15 @@ def child_stem(first: str) -> str:
     return f"{first.removesuffix('.film')}.{os.getpid()}"
 
 
+def child_or_rank_stem(options: Options, rank: "_ranks.Rank | None") -> str:
+    """The same, but train.rankN where the first has started the ranks and this is one;
+    `options` then say so."""
+    if rank is None or rank.world_size < 2 or options.rank >= 0:
+        return child_stem(options.first)
+    options.name_rank(rank)
+    return _ranks.ranked(options.first.removesuffix(".film"), rank)
+
+
 def shorten_home(path: str, home: str) -> str:
     """A home directory names its owner: films say ~ instead."""
     if home and (path == home or path.startswith(home + "/")):
@@ -322,6 +352,9 @@ def begin(options: Options, meta: "Mapping[str, str]") -> str:
                 items=options.items,
                 item_depth=options.item_depth,
                 values=options.values,
+                torch=options.torch,
+                torch_values=options.torch_values,
+                torch_gpu=options.torch_gpu,
                 redact=options.redact,
                 redact_words=tuple(options.redact_words),
             )
@@ -382,6 +415,7 @@ def describe(options: Options, arguments: list[str]) -> dict[str, str]:
         meta["redact"] = " ".join([how, *options.redact_words])
     if options.excludes:
         meta["excludes"] = " ".join(options.excludes)
+    meta.update(_ranks.describe())
     if options.argv:
         meta["argv"] = " ".join(map(_quote, arguments))
     return meta

@@ -1,5 +1,42 @@
 from collections.abc import Mapping, Sequence
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
+
+class FunctionMode:
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+        /,
+    ) -> None: ...
+    def __torch_function__(
+        self,
+        func: Any,
+        types: Any,
+        args: tuple[Any, ...] = ...,
+        kwargs: dict[str, Any] | None = ...,
+        /,
+    ) -> Any: ...
+
+class DispatchMode:
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+        /,
+    ) -> None: ...
+    def __torch_dispatch__(
+        self,
+        func: Any,
+        types: Any,
+        args: tuple[Any, ...] = ...,
+        kwargs: dict[str, Any] | None = ...,
+        /,
+    ) -> Any: ...
 
 def start(
     path: str,
@@ -16,6 +53,9 @@ def start(
     children: bool = ...,
     outer_calls: bool = ...,
     held_too: bool = ...,
+    torch: int = ...,
+    torch_values: bool = ...,
+    torch_gpu: bool = ...,
     meta: Mapping[str, str] = ...,
     stdlib_dirs: Sequence[str] = ...,
     site_dirs: Sequence[str] = ...,
@@ -39,6 +79,7 @@ def pause() -> bool: ...
 def resume() -> None: ...
 def lost_control(reason: str) -> None: ...
 def wait_when_killed(path: str, descriptor: int, faulthandler: bool, /) -> bool: ...
+def position(skip: int, tell: bool, /) -> tuple[int, int, int] | None: ...
 def _capture(*args: Any) -> Any: ...
 def _told_anew(bits: int, /) -> None: ...
 def _plan(code: Any, /) -> Any: ...

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
+from filmstrip import _ranks
 from filmstrip._options import (
     CARRIER,
     SWITCH,
@@ -24,6 +25,7 @@ from filmstrip._options import (
     parse_count,
     parse_level,
     parse_size,
+    parse_torch,
     parse_values,
     resolve_target,
 )
@@ -39,7 +41,9 @@ arguments behind it.
 
   -o FILE            where to write; an existing file is refused. Without it:
                      train.film for train.py, pkg.film for -m pkg, command.film for
-                     -c; if that exists, the next free train-2.film
+                     -c; if that exists, the next free train-2.film. With ranks
+                     (torchrun, MPI, Slurm) each has its own: train.rankN.film, and
+                     -o out.film gives out.rankN.film
   --force            replace an existing FILE
   --level LEVEL      how much to keep of recorded code: calls, lines (which lines ran)
                      or values (every value that was written), the default
@@ -55,6 +59,12 @@ arguments behind it.
   --exclude NAME     do not record this one (repeatable)
   --all              record all Python code, the standard library too
   --outer-calls      tell where code that is not recorded calls code that is
+  --torch WHICH      operations of PyTorch, where the program imports it: ops (those
+                     that Python code calls; so does auto, the default), all (those that
+                     its C++ code calls too, such as the backward pass) or off
+  --torch-values     what tensors hold: least, greatest, mean, numbers that are not
+                     finite and a hash (on the CPU)
+  --torch-gpu        kernels and copies that ran on a GPU, with their true times
   --c-calls          record calls of C functions made by recorded code
   --no-exceptions    do not record raised and handled exceptions (on Python 3.11 this
                      is faster)
@@ -62,6 +72,8 @@ arguments behind it.
   --tick NS          resolution of the clock in nanoseconds (16; 1 makes bigger files)
   --no-children      do not record child processes; else each Python process gets its
                      own train.PID.film beside the first
+  --ranks 0,3        of a distributed program record only these ranks (0-3: these four);
+                     the others run untouched
   --argv             keep the program's arguments in the recording (they may be secret)
   --redact WORD      do not record values of names with WORD in them (repeatable); those
                      with password, token, api_key and the like are not in any case
@@ -75,12 +87,6 @@ Example:
   filmstrip run -o slow.film --target my_package train.py --epochs 3
   filmstrip report slow.film
 """
-
-LATER = {
-    "--torch": "",
-    "--torch-values": "",
-    "--ranks": "",
-}
 
 
 class UsageError(Exception):
@@ -108,6 +114,8 @@ def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
         "--children": ("children", True),
         "--no-children": ("children", False),
         "--argv": ("argv", True),
+        "--torch-values": ("torch_values", True),
+        "--torch-gpu": ("torch_gpu", True),
         "--line-times": ("line_times", True),
         "--no-progress": ("progress", False),
         "--no-redact": ("redact", False),
@@ -121,6 +129,9 @@ def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
     def set_ring(text: str) -> None:
         options.ring = check_ring(parse_size(text))
 
+    def set_ranks(text: str) -> None:
+        options.ranks = ",".join(map(str, _ranks.parse(text)))
+
     def set_tick(text: str) -> None:
         options.tick_ns = parse_tick(text)
 
@@ -129,6 +140,9 @@ def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
 
     def set_values(text: str) -> None:
         options.values = parse_values(text)
+
+    def set_torch(text: str) -> None:
+        options.torch = parse_torch(text)
 
     def set_count(name: str) -> Callable[[str], None]:
         def set_one(text: str) -> None:
@@ -144,8 +158,10 @@ def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
         "--output": set_path,
         "--ring": set_ring,
         "--tick": set_tick,
+        "--ranks": set_ranks,
         "--level": set_level,
         "--values": set_values,
+        "--torch": set_torch,
         "--text-bytes": set_count("text_bytes"),
         "--items": set_count("items"),
         "--item-depth": set_count("item_depth"),
@@ -185,8 +201,6 @@ def parse_arguments(words: list[str]) -> tuple[Options, list[str]]:
                 valued[name](value)
             except ValueError as error:
                 raise UsageError(str(error)) from None
-        elif name in LATER:
-            raise UsageError(f"{name} comes with a later version of filmstrip")
         else:
             raise UsageError(f"unknown option {name}; see filmstrip run --help")
     if not rest:
@@ -213,8 +227,13 @@ def check_program(program: list[str]) -> None:
 
 def choose_path(options: Options, program: list[str]) -> None:
     """Fills in options.path, or says why the film cannot be there."""
+    rank = _ranks.from_environment(os.environ)
+    options.name_rank(rank)
+    if options.path:
+        options.path = _ranks.ranked_path(options.path, rank)
     if not options.path:
-        options.path = free_path(os.path.abspath(default_stem(program)))
+        stem = _ranks.ranked(os.path.abspath(default_stem(program)), rank)
+        options.path = free_path(stem)
         options.free_name = True
     elif os.path.isdir(options.path):
         raise UsageError(f"{options.path}: is a folder; -o needs a file name")
@@ -255,14 +274,17 @@ def check_startup() -> None:
         )
 
 
-def become(options: Options, program: list[str]) -> NoReturn:
+def become(options: Options, program: list[str], recorded: bool = True) -> NoReturn:
     flags = interpreter_flags()
     environment = dict(os.environ)
-    environment[SWITCH] = "1"
-    if sys.flags.isolated or sys.flags.ignore_environment:
-        flags += ["-X", "filmstrip=" + options.encode()]
-    else:
-        environment[CARRIER] = options.encode()
+    for name in (SWITCH, CARRIER):
+        environment.pop(name, None)
+    if recorded:
+        environment[SWITCH] = "1"
+        if sys.flags.isolated or sys.flags.ignore_environment:
+            flags += ["-X", "filmstrip=" + options.encode()]
+        else:
+            environment[CARRIER] = options.encode()
     if program[0].startswith("-") and program[0] not in ("-m", "-c", "-"):
         program = ["./" + program[0], *program[1:]]
     os.execve(sys.executable, [sys.executable, *flags, *program], environment)
@@ -276,6 +298,10 @@ def main(words: list[str]) -> int:
         options, program = parse_arguments(words)
         check_program(program)
         check_startup()
+        rank = _ranks.from_environment(os.environ)
+        wanted = _ranks.parse_all(options.ranks)
+        if rank is not None and not _ranks.is_wanted(wanted, rank):
+            become(options, program, recorded=False)
         choose_path(options, program)
         try:
             from filmstrip import _recorder  # noqa: F401

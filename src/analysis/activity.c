@@ -8,7 +8,8 @@
 #include "base/alloc.h"
 
 typedef struct entry {
-    uint64_t serial;   /* of the frame; 0 for a C function */
+    uint64_t serial;   /* of the frame; 0 for a C function or an op */
+    uint64_t op;       /* of an op, the number of its event + 1; else 0 */
     uint32_t function; /* as film_step.function */
 } entry;
 
@@ -106,9 +107,23 @@ frame_before(const film_activity *activity, size_t index, size_t *count)
     return index < depth ? &stack[index] : index == depth ? closed : NULL;
 }
 
+/* The entry of the op that an op_end ends, + 1; 0: it has none. */
+static size_t
+entry_of_op(const film_activity *activity, const film_event *event)
+{
+    for (size_t i = activity->count; event->kind == FILM_KIND_OP_END && i > 0; i--) {
+        if (activity->entries[i - 1].op == event->op + 1) {
+            return i;
+        }
+    }
+    return 0;
+}
+
 static void
 start_mending(film_activity *activity)
 {
+    size_t op = entry_of_op(activity, activity->event);
+
     size_t matched = 0; /* frames of ours that are also the cursor's */
     size_t count = 0;
 
@@ -121,6 +136,8 @@ start_mending(film_activity *activity)
         }
         frame = frame_before(activity, matched, &count);
         if (frame == NULL || frame->serial != activity->entries[i].serial) {
+            /* Frames within an op ended unseen, the op did not. */
+            activity->keep = op > activity->keep && op <= i ? op : activity->keep;
             return;
         }
         matched++;
@@ -130,7 +147,7 @@ start_mending(film_activity *activity)
 }
 
 static bool
-push(film_activity *activity, uint64_t serial, uint32_t function)
+push(film_activity *activity, uint64_t serial, uint64_t op, uint32_t function)
 {
     if (activity->count == activity->capacity) {
         entry *grown = film_grow(activity->entries, &activity->capacity,
@@ -141,6 +158,7 @@ push(film_activity *activity, uint64_t serial, uint32_t function)
         activity->entries = grown;
     }
     activity->entries[activity->count].serial = serial;
+    activity->entries[activity->count].op = op;
     activity->entries[activity->count].function = function;
     activity->count++;
     if (serial != 0) {
@@ -190,7 +208,7 @@ mend(film_activity *activity, film_step *step, film_error *error)
     step->kind = FILM_STEP_ENTER;
     step->function = frame->code;
     step->cause = FILM_KIND_ADOPT;
-    if (!push(activity, frame->serial, frame->code)) {
+    if (!push(activity, frame->serial, 0, frame->code)) {
         return film_fail(error, FILM_NO_MEMORY, "not enough memory");
     }
     activity->keep = activity->count;
@@ -203,6 +221,7 @@ apply(film_activity *activity, film_step *step, film_error *error)
     const film_event *event = activity->event;
     bool top_is_c =
         activity->count > 0 && activity->entries[activity->count - 1].serial == 0;
+    size_t op = entry_of_op(activity, event);
     bool pushed = true;
 
     step->time_ns = event->time_ns;
@@ -211,11 +230,24 @@ apply(film_activity *activity, film_step *step, film_error *error)
     if (film_kind_enters(event->kind)) {
         step->kind = FILM_STEP_ENTER;
         step->function = event->code;
-        pushed = push(activity, event->frame, event->code);
+        pushed = push(activity, event->frame, 0, event->code);
     }
     else if (film_kind_leaves(event->kind) && activity->top_serial == event->frame &&
              activity->count > 0) {
-        if (top_is_c) { /* a C function whose end was not seen */
+        if (top_is_c) { /* a C function or op whose end was not seen */
+            step->event = NULL;
+            pop(activity, step, FILM_KIND_DROP);
+            return FILM_OK;
+        }
+        pop(activity, step, event->kind);
+    }
+    else if (event->kind == FILM_KIND_OP) {
+        step->kind = FILM_STEP_ENTER;
+        step->function = event->text | FILM_C_FUNCTION;
+        pushed = push(activity, 0, event->number + 1, step->function);
+    }
+    else if (op != 0) {
+        if (op < activity->count) { /* one within it, whose end was not seen */
             step->event = NULL;
             pop(activity, step, FILM_KIND_DROP);
             return FILM_OK;
@@ -225,10 +257,10 @@ apply(film_activity *activity, film_step *step, film_error *error)
     else if (event->kind == FILM_KIND_C_CALL) {
         step->kind = FILM_STEP_ENTER;
         step->function = event->text | FILM_C_FUNCTION;
-        pushed = push(activity, 0, step->function);
+        pushed = push(activity, 0, 0, step->function);
     }
     else if ((event->kind == FILM_KIND_C_RETURN || event->kind == FILM_KIND_C_RAISE) &&
-             top_is_c) {
+             top_is_c && activity->entries[activity->count - 1].op == 0) {
         pop(activity, step, event->kind);
     }
     else {

@@ -12,7 +12,7 @@
 
 #include "analysis/recordings.h"
 
-/* Set in a step's function when it is a C function: the rest is its string id. */
+/* Set in a step's function when it is a C function or an op: the rest is its string id. */
 #define FILM_C_FUNCTION 0x80000000u
 
 typedef enum film_step_kind {
@@ -31,6 +31,15 @@ typedef struct film_step {
                           its call; FILM_KIND_DROP: ended unseen; FILM_KIND_NONE: still
                           open at the end */
 } film_step;
+
+/* Whether what it leaves ended by an exception: its type is the event's text. */
+static inline bool
+film_step_raised(const film_step *step)
+{
+    return step->event != NULL && (step->cause == FILM_KIND_UNWIND ||
+                                   (step->cause == FILM_KIND_OP_END &&
+                                    (step->event->form & FILM_OPERATION_RAISED) != 0));
+}
 
 typedef struct film_activity film_activity;
 

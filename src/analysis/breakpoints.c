@@ -126,6 +126,33 @@ want_calls(film_breakpoints *set, film_point *point)
     return true;
 }
 
+/* The whole name of an op, or its last parts: torch.Tensor.add_, Tensor.add_, add_. */
+static bool
+is_op(film_text name, const char *wanted)
+{
+    size_t length = strlen(wanted);
+
+    return length > 0 && name.length >= length &&
+           memcmp(name.data + name.length - length, wanted, length) == 0 &&
+           (name.length == length || name.data[name.length - length - 1] == '.' ||
+            name.data[name.length - length - 1] == ':');
+}
+
+/* Names are not kept by kind, so whether it was called is told once it was searched for:
+ * a name that no text of the recording has was not. */
+static bool
+want_op(film_breakpoints *set, film_point *point)
+{
+    film_wanted one = {.kind = FILM_WANTED_EVENT, .number = FILM_KIND_OP};
+    film_reader *reader = set->timeline->reader;
+
+    for (size_t i = 0; i < film_reader_string_count(reader) && !point->verified; i++) {
+        point->verified =
+            is_op(film_reader_string(reader, (uint32_t)i), point->function);
+    }
+    return !point->verified || add_wanted(set, &one);
+}
+
 static film_status
 want_target(film_breakpoints *set, film_point *point, const film_breakpoint *from,
             film_error *error)
@@ -229,6 +256,12 @@ make_point(film_breakpoints *set, film_point *point, const film_breakpoint *from
         return want_calls(set, point)
                    ? FILM_OK
                    : film_fail(error, FILM_NO_MEMORY, "memory ran out");
+    case FILM_BREAK_OP:
+        if (point->function == NULL) {
+            return film_fail(error, FILM_MISUSE, "an operation needs its name");
+        }
+        return want_op(set, point) ? FILM_OK
+                                   : film_fail(error, FILM_NO_MEMORY, "memory ran out");
     case FILM_BREAK_RAISED:
     case FILM_BREAK_UNCAUGHT:
         point->verified = true;
@@ -345,6 +378,11 @@ film_point_is_at(film_breakpoints *set, const film_point *point,
         }
         code = film_reader_code(set->timeline->reader, node->code);
         return code != NULL && is_function(code, point);
+    case FILM_BREAK_OP:
+        return event->kind == FILM_KIND_OP && event->extra != 0 &&
+               is_op(film_reader_string(set->timeline->reader,
+                                        scene->extras[event->extra - 1].text),
+                     point->function);
     case FILM_BREAK_RAISED:
         return event->kind == FILM_KIND_RAISE &&
                !film_raise_passes(set->timeline, scene, index);

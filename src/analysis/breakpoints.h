@@ -17,14 +17,16 @@ typedef enum film_break_kind {
     FILM_BREAK_VARIABLE,  /* a write or delete of `name` in `function`; a global where
                              `function` is NULL and `module` given */
     FILM_BREAK_ATTRIBUTE, /* of `name` of the object with `serial` (0: any object) */
-    FILM_BREAK_OBJECT     /* any recorded write to or change of the object `serial` */
+    FILM_BREAK_OBJECT,    /* any recorded write to or change of the object `serial` */
+    FILM_BREAK_OP         /* function: at an op of PyTorch's, before it runs */
 } film_break_kind;
 
 /* All texts borrowed until the set is made. */
 typedef struct film_breakpoint {
     film_break_kind kind;
     const char *file; /* LINE: as the recording names it, or its last parts (a/b.py) */
-    const char *function; /* module.qualname, qualname or name; VARIABLE: also this */
+    const char *function; /* module.qualname, qualname or name; VARIABLE: also this;
+                             OP: as it is told, torch.mm, or its last parts, mm */
     const char *module;   /* VARIABLE of a module */
     const char *name;
     uint64_t serial;

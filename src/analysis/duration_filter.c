@@ -58,6 +58,29 @@ film_duration_filter_free(film_duration_filter *filter)
     }
 }
 
+/* Ops count as calls do. */
+static bool
+begins(uint8_t kind)
+{
+    return film_kind_enters(kind) || kind == FILM_KIND_OP;
+}
+
+static bool
+ends(uint8_t kind)
+{
+    return film_kind_leaves(kind) || kind == FILM_KIND_OP_END;
+}
+
+/* Whether the held event began what the other one ends. */
+static bool
+is_beginning_of(const film_event *entry, const film_event *end)
+{
+    if (end->kind == FILM_KIND_OP_END) {
+        return entry->kind == FILM_KIND_OP && entry->number == end->op;
+    }
+    return entry->frame == end->frame && film_kind_enters(entry->kind);
+}
+
 static lane *
 lane_of(film_duration_filter *filter, const film_merged *merged)
 {
@@ -132,7 +155,7 @@ release(const film_duration_filter *filter, lane *from, uint64_t now_ns,
         held *oldest = &from->items[given];
         film_merged merged = {&oldest->event, NULL, from->recording, oldest->time_ns};
 
-        if (film_kind_enters(oldest->event.kind) &&
+        if (begins(oldest->event.kind) &&
             now_ns - oldest->time_ns < filter->at_least_ns) {
             break;
         }
@@ -199,20 +222,19 @@ film_duration_filter_add(film_duration_filter *filter, const film_merged *merged
         return film_fail(error, FILM_NO_MEMORY, "not enough memory");
     }
     release(filter, own, merged->time_ns, take, context);
-    if (film_kind_leaves(event->kind)) {
+    if (ends(event->kind)) {
         for (size_t i = own->count; i > 0; i--) {
-            const film_event *entry = &own->items[i - 1].event;
-            if (entry->frame == event->frame && film_kind_enters(entry->kind)) {
+            if (is_beginning_of(&own->items[i - 1].event, event)) {
                 own->tokens.length = own->items[i - 1].tokens_at;
                 own->count = i - 1; /* too short: it and all inside it go */
                 return FILM_OK;
             }
         }
-        if (!lasted(filter, merged)) {
+        if (event->kind != FILM_KIND_OP_END && !lasted(filter, merged)) {
             return FILM_OK;
         }
     }
-    if (film_kind_enters(event->kind) || own->count > 0) {
+    if (begins(event->kind) || own->count > 0) {
         FILM_TRY(hold(own, merged, error));
         return FILM_OK;
     }

@@ -13,6 +13,12 @@ film_kind_enters(uint8_t kind)
 }
 
 static inline bool
+film_kind_is_op(uint8_t kind)
+{
+    return kind == FILM_KIND_OP || kind == FILM_KIND_OP_END;
+}
+
+static inline bool
 film_kind_leaves(uint8_t kind)
 {
     return kind == FILM_KIND_RETURN || kind == FILM_KIND_YIELD ||

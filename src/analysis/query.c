@@ -14,16 +14,27 @@ typedef struct question {
 } question;
 
 static const question the_questions[] = {
-    {"open", film_answer_open},           {"moment", film_answer_moment},
-    {"move", film_answer_move},           {"threads", film_answer_threads},
-    {"locals", film_answer_locals},       {"value", film_answer_value},
-    {"evaluate", film_answer_evaluate},   {"source", film_answer_source},
-    {"lines", film_answer_lines},         {"breakpoints", film_answer_breakpoints},
-    {"writes", film_answer_writes},       {"history", film_answer_history},
-    {"origin", film_answer_origin},       {"hits", film_answer_hits},
-    {"first", film_answer_first},         {"written", film_answer_written},
-    {"commands", film_answer_commands},   {"globals", film_answer_globals},
+    {"open", film_answer_open},
+    {"moment", film_answer_moment},
+    {"move", film_answer_move},
+    {"threads", film_answer_threads},
+    {"locals", film_answer_locals},
+    {"value", film_answer_value},
+    {"evaluate", film_answer_evaluate},
+    {"source", film_answer_source},
+    {"lines", film_answer_lines},
+    {"breakpoints", film_answer_breakpoints},
+    {"writes", film_answer_writes},
+    {"history", film_answer_history},
+    {"origin", film_answer_origin},
+    {"hits", film_answer_hits},
+    {"first", film_answer_first},
+    {"written", film_answer_written},
+    {"commands", film_answer_commands},
+    {"globals", film_answer_globals},
     {"exception", film_answer_exception},
+    {"made", film_answer_made},
+    {"op", film_answer_op},
 };
 
 static film_answer

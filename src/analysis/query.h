@@ -68,6 +68,11 @@
  * - written: m, frame.
  *     Gives written [{m, line, name, value or null}]: what the lines of the frame wrote
  *     last, newest first, as far as this chunk tells; arguments at the function's line
+ * - made: expression or object, m, frame, depth (2, at most 8).
+ *     Gives made {m (of the op's end; null: no op that is recorded made it), op (m of the
+ *     op), function, file, line, name (of the op), module, tensor, inputs [{tensor, made
+ *     (as this one, of those that depth allows)}], stopped (why it goes no further)}: the
+ *     op that gave a tensor, or changed it last
  * - commands: nothing.
  *     Gives commands [{name, aliases, keys, arguments, query, group, help}]: the one
  *     table of commands and keys (commands.h)
@@ -83,7 +88,8 @@
  *
  * WRITE: m, time_ns, function, file, line, name, value or null (deleted), argument.
  *
- * "value" is {text, type, object, length, cut, redacted} as dump writes it; texts are
+ * "value" is {text, type, object, length, cut, redacted, tensor} as dump writes it, tensor
+ *   {text, dtype, shape, device, requires_grad, version, storage, summary}; texts are
  *   about 400 bytes at most, or "text_bytes" of the request.
  *
  * "frame" is the serial that "stack" gives. Numbers are below 2^53 up to some 8,000

@@ -18,7 +18,7 @@ static const struct {
 } the_kinds[] = {{"line", FILM_BREAK_LINE},         {"function", FILM_BREAK_FUNCTION},
                  {"raised", FILM_BREAK_RAISED},     {"uncaught", FILM_BREAK_UNCAUGHT},
                  {"variable", FILM_BREAK_VARIABLE}, {"attribute", FILM_BREAK_ATTRIBUTE},
-                 {"object", FILM_BREAK_OBJECT}};
+                 {"object", FILM_BREAK_OBJECT},     {"op", FILM_BREAK_OP}};
 
 static uint64_t
 number_of(const film_ask *ask, const film_json_node *of, const char *key)

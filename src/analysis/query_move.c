@@ -14,13 +14,15 @@ static const struct {
     const char *name;
     film_move move;
 } the_moves[] = {
-    {"step", FILM_MOVE_STEP},   {"back", FILM_MOVE_BACK},
-    {"line", FILM_MOVE_LINE},   {"back-line", FILM_MOVE_BACK_LINE},
-    {"next", FILM_MOVE_NEXT},   {"back-next", FILM_MOVE_BACK_NEXT},
-    {"out", FILM_MOVE_OUT},     {"back-out", FILM_MOVE_BACK_OUT},
-    {"call", FILM_MOVE_CALL},   {"return", FILM_MOVE_RETURN},
-    {"raise", FILM_MOVE_RAISE}, {"back-raise", FILM_MOVE_BACK_RAISE},
-    {"start", FILM_MOVE_START}, {"end", FILM_MOVE_END},
+    {"step", FILM_MOVE_STEP},       {"back", FILM_MOVE_BACK},
+    {"line", FILM_MOVE_LINE},       {"back-line", FILM_MOVE_BACK_LINE},
+    {"next", FILM_MOVE_NEXT},       {"back-next", FILM_MOVE_BACK_NEXT},
+    {"out", FILM_MOVE_OUT},         {"back-out", FILM_MOVE_BACK_OUT},
+    {"call", FILM_MOVE_CALL},       {"return", FILM_MOVE_RETURN},
+    {"raise", FILM_MOVE_RAISE},     {"back-raise", FILM_MOVE_BACK_RAISE},
+    {"op", FILM_MOVE_OP},           {"back-op", FILM_MOVE_BACK_OP},
+    {"next-op", FILM_MOVE_NEXT_OP}, {"back-next-op", FILM_MOVE_BACK_NEXT_OP},
+    {"start", FILM_MOVE_START},     {"end", FILM_MOVE_END},
 };
 
 /* Moves `count` times, as far as the budget goes. */

@@ -20,8 +20,8 @@ static const char *const the_forms[] = {"none",       "sequence",  "mapping",
 /* --- value and evaluate --- */
 
 /* The value that "expression" or "object" names. */
-static film_status
-find_value(film_ask *ask, film_moment moment, film_datum *out)
+film_status
+film_ask_find_value(film_ask *ask, film_moment moment, film_datum *out)
 {
     const char *text;
     film_expression *tree;
@@ -99,7 +99,7 @@ film_answer_value(film_ask *ask)
     FILM_TRY(film_ask_get_moment(ask, "m", true, &moment));
     FILM_TRY(film_ask_get_number(ask, "offset", 0, &offset));
     FILM_TRY(film_ask_get_number(ask, "limit", 100, &limit));
-    FILM_TRY(find_value(ask, moment, &value));
+    FILM_TRY(film_ask_find_value(ask, moment, &value));
     limit = limit < MOST_ITEMS ? limit : MOST_ITEMS;
     FILM_TRY(film_ask_value(ask, "value", moment, &value));
     status = film_timeline_content(ask->timeline, moment, &value, &content, ask->error);

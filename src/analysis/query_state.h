@@ -5,6 +5,8 @@
 #ifndef FILMSTRIP_QUERY_STATE_H
 #define FILMSTRIP_QUERY_STATE_H
 
+#include <filmstrip/tensor.h>
+
 #include "analysis/breakpoints.h"
 #include "analysis/query.h"
 #include "analysis/questions.h"
@@ -55,6 +57,25 @@ film_ask_moment(film_ask *ask, const char *key, film_moment moment);
 FILM_NODISCARD film_status
 film_ask_value(film_ask *ask, const char *key, film_moment moment,
                const film_datum *value);
+
+/* The tensor of a value as it was at the moment, by its newest record. FILM_END: it is
+ * none. */
+FILM_NODISCARD film_status
+film_ask_get_tensor(film_ask *ask, film_moment moment, const film_datum *value,
+                    film_tensor *out);
+
+/* "tensor": what it was. */
+void
+film_ask_put_tensor(film_ask *ask, const film_tensor *tensor);
+
+/* "function" and "module" of the op that an op_end ends, "changed": what it changed in
+ * place (query_ops.c). */
+FILM_NODISCARD film_status
+film_ask_put_op_end(film_ask *ask, film_moment moment, const film_event *event);
+
+/* The value that "expression" or "object" of the request names. */
+FILM_NODISCARD film_status
+film_ask_find_value(film_ask *ask, film_moment moment, film_datum *out);
 
 /* "function", "file", "line". */
 void
@@ -177,5 +198,18 @@ film_status
 film_answer_commands(film_ask *ask);
 film_status
 film_answer_exception(film_ask *ask);
+film_status
+film_answer_made(film_ask *ask);
+
+film_status
+film_answer_op(film_ask *ask);
+
+/* What the event itself says, in the words of dump, as member `event`. */
+FILM_NODISCARD film_status
+film_ask_whole_event(film_ask *ask, film_moment moment, const film_event *event);
+
+/* query_op.c: of a node of the backward pass, which op made it. */
+FILM_NODISCARD film_status
+film_ask_put_forward(film_ask *ask, const film_event *event);
 
 #endif

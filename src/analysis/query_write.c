@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <filmstrip/tensor.h>
+
 #include "analysis/query_state.h"
 #include "analysis/timeline_state.h"
 #include "base/json_writer.h"
@@ -106,6 +108,8 @@ film_ask_value(film_ask *ask, const char *key, film_moment moment,
                const film_datum *value)
 {
     film_value told;
+    film_tensor tensor;
+    film_status status;
     uint64_t limit;
 
     FILM_TRY(film_ask_get_number(ask, "text_bytes", VALUE_TEXT, &limit));
@@ -126,6 +130,15 @@ film_ask_value(film_ask *ask, const char *key, film_moment moment,
     }
     if (told.redacted) {
         film_ask_bool(ask, "redacted", true);
+    }
+    if (told.is_object) {
+        status = film_ask_get_tensor(ask, moment, value, &tensor);
+        if (status == FILM_OK) {
+            film_ask_put_tensor(ask, &tensor);
+        }
+        else if (status != FILM_END) {
+            return status;
+        }
     }
     film_ask_close(ask, '}');
     return FILM_OK;
@@ -212,9 +225,56 @@ film_ask_globals(film_ask *ask, film_moment moment, size_t index)
     return put_variables(ask, "globals", moment, variables, count);
 }
 
-/* What the event itself says, in the words of dump. */
+/* The event's values from `first` up to `end`, by the names of an op's keywords. */
 static film_status
-put_event(film_ask *ask, film_moment moment, const film_event *event)
+put_op_values(film_ask *ask, film_moment moment, const film_event *event,
+              uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end && i < event->token_count; i++) {
+        film_text name = film_reader_op_keyword(ask->reader, event, i);
+        film_scene *scene;
+        film_datum datum;
+        uint32_t index;
+        char key[256];
+
+        FILM_TRY(
+            film_timeline_locate(ask->timeline, moment, &scene, &index, ask->error));
+        datum = film_scene_token(scene, index, i);
+        if (name.length > 0) {
+            snprintf(key, sizeof(key), "%.*s",
+                     (int)(name.length < 255 ? name.length : 255), name.data);
+        }
+        else {
+            snprintf(key, sizeof(key), "?%u", i); /* its name is lost */
+        }
+        FILM_TRY(film_ask_value(ask, i < event->slot ? NULL : key, moment, &datum));
+    }
+    return FILM_OK;
+}
+
+/* What was called, and with what. */
+static film_status
+put_op(film_ask *ask, film_moment moment, const film_event *event)
+{
+    film_ask_string(ask, "function", film_reader_string(ask->reader, event->text));
+    film_ask_open(ask, "args", '[');
+    FILM_TRY(put_op_values(ask, moment, event, 0, event->slot));
+    film_ask_close(ask, ']');
+    film_ask_open(ask, "kwargs", '{');
+    FILM_TRY(put_op_values(ask, moment, event, event->slot, UINT32_MAX));
+    film_ask_close(ask, '}');
+    if (event->module != 0) {
+        film_ask_string(ask, "module", film_reader_string(ask->reader, event->module));
+    }
+    if (event->api != 0) {
+        film_ask_string(ask, "api", film_reader_string(ask->reader, event->api));
+    }
+    return film_ask_put_forward(ask, event);
+}
+
+/* What the event itself says, in the words of dump. */
+film_status
+film_ask_whole_event(film_ask *ask, film_moment moment, const film_event *event)
 {
     static const struct {
         film_value_role role;
@@ -262,7 +322,16 @@ put_event(film_ask *ask, film_moment moment, const film_event *event)
         }
         film_ask_close(ask, '}');
     }
-    if (kept.text != 0) {
+    if (kept.kind == FILM_KIND_OP || kept.kind == FILM_KIND_OP_END) {
+        film_ask_number(ask, "op", kept.op);
+    }
+    if (kept.kind == FILM_KIND_OP) {
+        FILM_TRY(put_op(ask, moment, &kept));
+    }
+    else if (kept.kind == FILM_KIND_OP_END) {
+        FILM_TRY(film_ask_put_op_end(ask, moment, &kept));
+    }
+    if (kept.kind != FILM_KIND_OP && kept.text != 0) {
         film_ask_string(ask, kept.kind == FILM_KIND_LOST ? "reason" : "text",
                         film_reader_string(ask->reader, kept.text));
     }
@@ -364,7 +433,7 @@ film_ask_whole_moment(film_ask *ask, film_moment moment, bool locals, uint64_t f
             index = i - 1;
         }
     }
-    FILM_TRY(put_event(ask, moment, &kept));
+    FILM_TRY(film_ask_whole_event(ask, moment, &kept));
     if (!locals) {
         return FILM_OK;
     }

@@ -121,7 +121,7 @@ lies_between(uint8_t kind)
 {
     return kind == FILM_KIND_SET || kind == FILM_KIND_DELETE ||
            kind == FILM_KIND_CHANGE || kind == FILM_KIND_C_RAISE ||
-           kind == FILM_KIND_TASK;
+           kind == FILM_KIND_OP_END || kind == FILM_KIND_TASK;
 }
 
 static uint32_t

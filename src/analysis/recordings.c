@@ -2,22 +2,68 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/recordings.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "analysis/clocks.h"
 #include "base/alloc.h"
 
-static void
-align_times(film_recordings *set)
+/* A fact that is a number; `otherwise` where there is none. */
+static int64_t
+meta_number(const film_reader *reader, const char *key, int64_t otherwise)
 {
-    uint64_t earliest = UINT64_MAX;
+    const char *text = film_reader_meta(reader, key);
+    char *end;
+    long number;
+
+    if (text == NULL || text[0] < '0' || text[0] > '9') {
+        return otherwise;
+    }
+    number = strtol(text, &end, 10);
+    return *end == '\0' && number < INT32_MAX ? number : otherwise;
+}
+
+/* Whether another process of the same rank was there before. */
+static bool
+is_helper(const film_recordings *set, size_t index)
+{
+    uint64_t start = film_reader_info(set->items[index].reader)->start_realtime_ns;
 
     for (size_t i = 0; i < set->count; i++) {
-        uint64_t start = film_reader_info(set->items[i].reader)->start_realtime_ns;
-        earliest = start < earliest ? start : earliest;
+        uint64_t other = film_reader_info(set->items[i].reader)->start_realtime_ns;
+        if (set->items[i].rank == set->items[index].rank &&
+            (other < start || (other == start && i < index))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+name_recordings(film_recordings *set)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        film_recording *item = &set->items[i];
+        item->rank = meta_number(item->reader, "rank", -1);
+        item->world_size = (uint32_t)meta_number(item->reader, "world_size", 0);
     }
     for (size_t i = 0; i < set->count; i++) {
-        set->items[i].shift_ns =
-            film_reader_info(set->items[i].reader)->start_realtime_ns - earliest;
+        film_recording *item = &set->items[i];
+        unsigned long long pid = film_reader_info(item->reader)->pid;
+
+        item->is_helper = item->rank >= 0 && is_helper(set, i);
+        if (item->rank < 0) {
+            (void)snprintf(item->label, sizeof(item->label), "%llu", pid);
+        }
+        else if (item->is_helper) {
+            (void)snprintf(item->label, sizeof(item->label), "r%lld/%llu",
+                           (long long)item->rank, pid);
+        }
+        else {
+            (void)snprintf(item->label, sizeof(item->label), "r%lld",
+                           (long long)item->rank);
+        }
     }
 }
 
@@ -40,13 +86,15 @@ film_status
 film_recordings_open(film_recordings *set, char *const *paths, size_t count,
                      film_error *error)
 {
+    film_status status = FILM_OK;
+
     memset(set, 0, sizeof(*set));
     set->items = film_alloc_array(count, sizeof(*set->items));
     if (set->items == NULL) {
         return film_fail(error, FILM_NO_MEMORY, "not enough memory");
     }
     for (size_t i = 0; i < count; i++) {
-        film_status status = film_reader_open(paths[i], &set->items[i].reader, error);
+        status = film_reader_open(paths[i], &set->items[i].reader, error);
         if (status != FILM_OK) {
             name_path(error, paths[i]);
             film_recordings_close(set);
@@ -55,8 +103,12 @@ film_recordings_open(film_recordings *set, char *const *paths, size_t count,
         set->items[i].path = paths[i];
         set->count = i + 1;
     }
-    align_times(set);
-    return FILM_OK;
+    name_recordings(set);
+    status = film_clocks_align(set, error);
+    if (status != FILM_OK) {
+        film_recordings_close(set);
+    }
+    return status;
 }
 
 void
@@ -66,6 +118,7 @@ film_recordings_close(film_recordings *set)
         film_reader_close(set->items[i].reader);
     }
     film_free(set->items);
+    film_free(set->hosts);
     memset(set, 0, sizeof(*set));
 }
 

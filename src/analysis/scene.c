@@ -134,6 +134,13 @@ film_scene_event_of(const film_scene *scene, uint32_t index, film_event *event)
         event->value = extra->value;
         event->length_before = extra->length_before;
         event->text = extra->text;
+        event->op = extra->op;
+        if (kept->kind == FILM_KIND_OP) {
+            event->name = extra->name;
+            event->module = extra->module;
+            event->api = extra->api;
+            event->slot = extra->positional;
+        }
         event->cut = extra->cut;
     }
     if (kept->node != 0 && (extra == NULL || !extra->frameless)) {

@@ -32,7 +32,9 @@ typedef struct film_scene_event {
 typedef struct film_scene_extra {
     uint64_t count, value;
     int64_t length_before;
+    uint64_t op;
     uint32_t text;
+    uint32_t name, module, api, positional; /* of an op */
     bool cut, frameless;
 } film_scene_extra;
 

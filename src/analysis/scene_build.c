@@ -227,7 +227,12 @@ keep_extra(film_scene *scene, const film_event *from, film_scene_event *event)
         (film_scene_extra){.count = from->count,
                            .value = from->value,
                            .length_before = from->length_before,
+                           .op = from->op,
                            .text = from->text,
+                           .name = from->name,
+                           .module = from->module,
+                           .api = from->api,
+                           .positional = from->slot,
                            .cut = from->cut,
                            .frameless = from->frame == 0};
     event->extra = (uint32_t)++scene->extra_count;

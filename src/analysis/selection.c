@@ -2,9 +2,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/selection.h"
 
+#include <filmstrip/tensor.h>
+
 #include <fnmatch.h>
 #include <string.h>
 
+#include "analysis/kinds.h"
 #include "base/alloc.h"
 
 enum { UNKNOWN = 0, TAKEN = 1, LEFT = 2 };
@@ -56,6 +59,7 @@ film_selection_reset(film_selection *selection)
         }
     }
     film_free(selection->known);
+    film_open_ops_reset(&selection->ops);
     film_buffer_reset(&selection->name);
     film_free(selection->codes);
     memset(selection, 0, sizeof(*selection));
@@ -110,7 +114,45 @@ film_selection_takes_code(film_selection *selection, size_t recording, uint32_t 
 }
 
 bool
-film_selection_knows(const film_reader *reader, const char *pattern)
+film_selection_takes_op(film_selection *selection, size_t recording,
+                        const film_event *event)
+{
+    film_reader *reader = selection->set->items[recording].reader;
+    film_open_op *begun, ended;
+
+    if (selection->pattern_count == 0) {
+        return true;
+    }
+    if (event->kind == FILM_KIND_OP_END) {
+        return film_open_ops_end(&selection->ops, recording, event, &ended) &&
+               ended.mark;
+    }
+    begun = film_open_ops_begin(&selection->ops, recording, event);
+    if (begun == NULL) {
+        return false;
+    }
+    begun->mark = matches(selection, film_reader_string(reader, event->text).data) ||
+                  (event->api != 0 &&
+                   matches(selection, film_reader_string(reader, event->api).data));
+    return begun->mark;
+}
+
+/* Names of ops have no table of their own. */
+static bool
+is_string(const film_reader *reader, const char *pattern)
+{
+    size_t count = film_reader_string_count(reader);
+
+    for (size_t id = 1; id < count; id++) {
+        if (fnmatch(pattern, film_reader_string(reader, (uint32_t)id).data, 0) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
+film_selection_knows(film_reader *reader, const char *pattern)
 {
     size_t count = film_reader_code_count(reader);
 
@@ -122,7 +164,7 @@ film_selection_knows(const film_reader *reader, const char *pattern)
             return true;
         }
     }
-    return false;
+    return film_reader_has_ops(reader) && is_string(reader, pattern);
 }
 
 static bool
@@ -242,6 +284,9 @@ film_selection_takes_kind(film_selection *selection, size_t recording,
     if (event->kind == FILM_KIND_LINE && selection->without_lines) {
         return false;
     }
+    if (film_kind_is_op(event->kind) && selection->without_ops) {
+        return false;
+    }
     if (selection->variable_count == 0) {
         return true;
     }
@@ -255,16 +300,21 @@ film_selection_takes_kind(film_selection *selection, size_t recording,
 static bool
 takes(film_selection *selection, size_t recording, const film_event *event)
 {
+    bool by_name = false;
+
     if (!film_selection_takes_kind(selection, recording, event)) {
         return false;
     }
+    if (film_kind_is_op(event->kind)) {
+        by_name = film_selection_takes_op(selection, recording, event);
+    }
     if (event->frame == 0) {
-        return selection->pattern_count == 0;
+        return selection->pattern_count == 0 || by_name;
     }
     if (selection->depth != 0 && event->depth >= selection->depth) {
         return false;
     }
-    return film_selection_takes_code(selection, recording, event->code);
+    return by_name || film_selection_takes_code(selection, recording, event->code);
 }
 
 bool

@@ -4,6 +4,7 @@
 #ifndef FILMSTRIP_SELECTION_H
 #define FILMSTRIP_SELECTION_H
 
+#include "analysis/open_ops.h"
 #include "analysis/recordings.h"
 #include "analysis/variables.h"
 
@@ -14,10 +15,12 @@ typedef struct film_selection {
     char *const *variables;     /* borrowed: globs over names that are written */
     size_t variable_count;      /* 0: every event; else only writes of these */
     bool without_lines;         /* line events are left out */
+    bool without_ops;           /* ops are left out */
     uint32_t depth;             /* frames deeper than this are left out; 0: none */
     struct film_selection_codes *codes; /* owned: per recording, what each code got */
     film_variables **known; /* owned: per recording; NULL: values are not followed */
     film_buffer name;       /* of the variable being looked at */
+    film_open_ops ops;      /* marked: those that were taken by their name */
     uint64_t taken;         /* events that were asked for, so far */
     bool met_variable;      /* a write of one that is asked for, in any function */
 } film_selection;
@@ -58,9 +61,16 @@ film_selection_reset(film_selection *selection);
 bool
 film_selection_takes_code(film_selection *selection, size_t recording, uint32_t code);
 
-/* Whether a glob is the name of a function of a recording. */
+/* Whether the function of an op is asked for by its own name; of an op's end, whether that
+ * of its op was. For every op and end of one, in order, and once. */
 bool
-film_selection_knows(const film_reader *reader, const char *pattern);
+film_selection_takes_op(film_selection *selection, size_t recording,
+                        const film_event *event);
+
+/* Whether a glob is the name of a function of a recording; of one with ops, any text that
+ * it has. */
+bool
+film_selection_knows(film_reader *reader, const char *pattern);
 
 /* Whether an event is asked for by its kind and variable alone. */
 bool

@@ -163,7 +163,7 @@ count_entry(film_tally *tally, uint8_t cause)
     }
     tally->activations++;
     tally->primitive_activations += outermost;
-    if (cause == FILM_KIND_CALL || cause == FILM_KIND_C_CALL) {
+    if (cause == FILM_KIND_CALL || cause == FILM_KIND_C_CALL || cause == FILM_KIND_OP) {
         tally->calls++;
         tally->primitive_calls += outermost;
     }

@@ -7,7 +7,7 @@
  *   edges     the same for the pair; "inside another one" then means of the same pair
  *
  * An activation begins at a call, resume or throw and ends at a return, yield or
- * unwind: that is what cProfile counts as a call. `calls` counts real calls only.
+ * unwind: that is what cProfile counts as a call; ops count as C functions do. `calls` counts real calls only.
  * Memory grows with functions and pairs, not with events.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_STATISTICS_H

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "analysis/ops/forward.h"
 #include "analysis/timeline_state.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -73,6 +74,7 @@ film_timeline_close(film_timeline *timeline)
     if (timeline == NULL) {
         return;
     }
+    film_forwards_free(timeline->forwards);
     film_timeline_forget_scenes(timeline);
     film_writes_lists_reset(&timeline->writes);
     forget_globals(timeline);

@@ -237,6 +237,11 @@ typedef enum film_move {
     FILM_MOVE_RETURN,    /* to the event that ended it (return or unwind) */
     FILM_MOVE_RAISE,     /* to the next raise: where an exception is raised */
     FILM_MOVE_BACK_RAISE,
+    FILM_MOVE_OP, /* to the next op of PyTorch's, in whichever frame */
+    FILM_MOVE_BACK_OP,
+    FILM_MOVE_NEXT_OP, /* to the next op that this frame calls, by itself or by torch's own
+                          Python code, or a caller of it; over ops within ops */
+    FILM_MOVE_BACK_NEXT_OP,
     FILM_MOVE_START, /* of the thread */
     FILM_MOVE_END
 } film_move;
@@ -271,6 +276,10 @@ typedef struct film_move_options {
 FILM_NODISCARD film_status
 film_timeline_move(film_timeline *timeline, film_moment from, film_move move,
                    const film_move_options *options, film_stop *out, film_error *error);
+
+/* Whether the recording has ops. */
+bool
+film_timeline_has_ops(film_timeline *timeline);
 
 /* The moment at a fraction (0 to 1) of the recording's time, in this thread. */
 FILM_NODISCARD film_status

@@ -31,7 +31,7 @@ is_stop(const line_walk *walk, uint8_t kind)
     }
     return film_kind_enters(kind) || film_kind_leaves(kind) ||
            kind == FILM_KIND_RAISE || kind == FILM_KIND_HANDLED ||
-           kind == FILM_KIND_C_CALL;
+           kind == FILM_KIND_C_CALL || kind == FILM_KIND_OP;
 }
 
 static bool
@@ -375,7 +375,8 @@ film_timeline_move(film_timeline *timeline, film_moment from, film_move move,
     film_move_options none = {0};
     bool back = move == FILM_MOVE_BACK || move == FILM_MOVE_BACK_LINE ||
                 move == FILM_MOVE_BACK_NEXT || move == FILM_MOVE_BACK_OUT ||
-                move == FILM_MOVE_BACK_RAISE || move == FILM_MOVE_CALL ||
+                move == FILM_MOVE_BACK_RAISE || move == FILM_MOVE_BACK_OP ||
+                move == FILM_MOVE_BACK_NEXT_OP || move == FILM_MOVE_CALL ||
                 move == FILM_MOVE_START;
 
     memset(out, 0, sizeof(*out));
@@ -400,6 +401,12 @@ film_timeline_move(film_timeline *timeline, film_moment from, film_move move,
     case FILM_MOVE_RAISE:
     case FILM_MOVE_BACK_RAISE:
         return move_raise(timeline, from, back, options, out, error);
+    case FILM_MOVE_OP:
+    case FILM_MOVE_BACK_OP:
+        return film_move_op(timeline, from, back, false, options, out, error);
+    case FILM_MOVE_NEXT_OP:
+    case FILM_MOVE_BACK_NEXT_OP:
+        return film_move_op(timeline, from, back, true, options, out, error);
     case FILM_MOVE_START:
     case FILM_MOVE_END:
         return move_to_end(timeline, from, back, out, error);

@@ -95,6 +95,7 @@ struct film_timeline {
     size_t scene_bytes;
     uint64_t clock;
     film_postings postings;
+    struct film_forwards *forwards; /* owned; ops/forward.h; NULL: not asked for yet */
     film_writes_lists writes;
     film_event event;         /* what film_timeline_event gave */
     film_stack_frame *frames; /* owned; what _stack gave */
@@ -130,6 +131,11 @@ struct film_timeline {
     size_t item_capacity;
     film_buffer text, scratch, content;
 };
+
+/* timeline_ops.c: to an op, with `next` to one that this frame or a caller of it calls. */
+FILM_NODISCARD film_status
+film_move_op(film_timeline *timeline, film_moment from, bool back, bool next,
+             const film_move_options *options, film_stop *out, film_error *error);
 
 /* timeline_scenes.c */
 

@@ -108,6 +108,8 @@ never_ran(film_break_kind kind)
         return "the line did not run in this recording";
     case FILM_BREAK_FUNCTION:
         return "the function was not called in this recording";
+    case FILM_BREAK_OP:
+        return "the operation was not called in this recording";
     case FILM_BREAK_RAISED:
         return "no exception was raised in this recording";
     case FILM_BREAK_UNCAUGHT:
@@ -128,6 +130,8 @@ what_ran(film_break_kind kind)
         return "the line ran";
     case FILM_BREAK_FUNCTION:
         return "the function was called";
+    case FILM_BREAK_OP:
+        return "the operation was called";
     case FILM_BREAK_RAISED:
     case FILM_BREAK_UNCAUGHT:
         return "that happened";
@@ -156,7 +160,8 @@ film_verdict_tell(const film_breakpoints *set, size_t index, film_verdict verdic
                  point->file, point->asked);
         break;
     case FILM_VERDICT_NO_FUNCTION:
-        snprintf(text, FILM_VERDICT_TEXT, "no function '%.100s'%s%.160s was recorded",
+        snprintf(text, FILM_VERDICT_TEXT, "no %s '%.100s'%s%.160s was recorded",
+                 point->kind == FILM_BREAK_OP ? "operation" : "function",
                  point->function, point->file == NULL ? "" : " of ",
                  point->file == NULL ? "" : point->file);
         break;

@@ -94,6 +94,15 @@ film_clock_init(film_clock *clock, uint32_t tick_ns)
     clock->base = film_clock_counter(clock);
 }
 
+uint64_t
+film_clock_start(film_clock *clock)
+{
+    uint64_t ns;
+
+    sample(clock, &clock->base, &ns);
+    return ns;
+}
+
 void
 film_clock_pair(const film_clock *clock, uint64_t *raw, uint64_t *monotonic_ns)
 {

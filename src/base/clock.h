@@ -43,6 +43,11 @@ film_clock_realtime_ns(void);
 void
 film_clock_pair(const film_clock *clock, uint64_t *raw, uint64_t *monotonic_ns);
 
+/* The recording starts: raw ticks count from here. Gives the monotonic time of the same
+ * instant. */
+uint64_t
+film_clock_start(film_clock *clock);
+
 /* Raw counts a second, measured by film_clock_init. */
 double
 film_clock_frequency(const film_clock *clock);

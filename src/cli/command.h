@@ -29,6 +29,8 @@ extern const film_command film_command_export;
 extern const film_command film_command_dump;
 extern const film_command film_command_check;
 extern const film_command film_command_scrub;
+extern const film_command film_command_nan;
+extern const film_command film_command_diff;
 extern const film_command film_command_step;
 extern const film_command film_command_dap;
 

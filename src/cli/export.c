@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "cli/export_folder.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/reading.h"
@@ -13,7 +14,10 @@
 typedef struct export_options {
     const char *format, *path;
     bool force;
+    size_t sources; /* place in source_choices */
 } export_options;
+
+static const char *const source_choices[] = {"all", "moved", NULL};
 
 /* The first `length` bytes of a path with an ending; the caller owns it. */
 static char *
@@ -57,20 +61,14 @@ write_file(film_reading *reading, const film_exporter *exporter, film_output_fil
 }
 
 static film_status
-export_to_file(film_reading *reading, const film_exporter *exporter,
-               const export_options *wanted)
+write_to_path(film_reading *reading, const film_exporter *exporter, const char *path,
+              bool force)
 {
-    const char *first = reading->set.items[0].path;
-    char *path = wanted->path != NULL ? join(wanted->path, strlen(wanted->path), "")
-                                      : default_path(first, exporter->suffix);
     film_output_file file;
     film_status status;
 
-    if (path == NULL) {
-        return film_fail(&reading->error, FILM_NO_MEMORY, "not enough memory");
-    }
     film_interrupt_delay();
-    status = film_output_file_create(&file, path, wanted->force, &reading->error);
+    status = film_output_file_create(&file, path, force, &reading->error);
     film_interrupt_guard(status == FILM_OK ? file.partial : NULL);
     if (status == FILM_OK) {
         status = write_file(reading, exporter, &file);
@@ -80,6 +78,28 @@ export_to_file(film_reading *reading, const film_exporter *exporter,
         }
         film_output_file_discard(&file);
     }
+    return status;
+}
+
+static film_status
+export_to_file(film_reading *reading, const film_exporter *exporter,
+               const export_options *wanted)
+{
+    const char *first = reading->set.items[0].path;
+    char *path = wanted->path != NULL ? join(wanted->path, strlen(wanted->path), "")
+                                      : default_path(first, exporter->suffix);
+    film_status status;
+
+    if (path == NULL) {
+        return film_fail(&reading->error, FILM_NO_MEMORY, "not enough memory");
+    }
+    status = exporter->name_file != NULL
+                 ? film_export_to_folder(
+                       reading, &(film_export_folder){.exporter = exporter,
+                                                      .path = path,
+                                                      .force = wanted->force,
+                                                      .moved = wanted->sources == 1})
+                 : write_to_path(reading, exporter, path, wanted->force);
     if (status == FILM_OK && wanted->path == NULL) {
         film_reading_clear_progress(reading);
         film_output_display(&reading->output, film_text_of(path));
@@ -125,8 +145,7 @@ run(const film_command *command, int argc, char **argv)
     const film_option options[] = {
         {"to", 't', FILM_OPTION_TEXT, "NAME",
          "What to write: pstats, dot, svg, collapsed, speedscope, perfetto, chrome, "
-         "json "
-         "or xml.",
+         "json, xml or tlparse.",
          &wanted.format, NULL},
         {"output", 'o', FILM_OPTION_TEXT, "OUT",
          "Where to; '-' is the standard output. Without it the recording's name with "
@@ -134,6 +153,11 @@ run(const film_command *command, int argc, char **argv)
          &wanted.path, NULL},
         {"force", 0, FILM_OPTION_FLAG, NULL, "Replace OUT if it exists.", &wanted.force,
          NULL},
+        {"sources", 0, FILM_OPTION_CHOICE, "WHICH",
+         "tlparse: texts of all files with a frame in a stack, or (moved) only of "
+         "those "
+         "of which more than one line was in one.",
+         &wanted.sources, source_choices},
         {0},
     };
     const film_exporter *exporter;
@@ -160,8 +184,9 @@ run(const film_command *command, int argc, char **argv)
 
 const film_command film_command_export = {
     "export",
-    "writes pstats, dot, svg, collapsed, speedscope, perfetto, chrome, json, xml",
-    "FILE... --to NAME [-o OUT] [--force]",
+    "writes pstats, dot, svg, collapsed, speedscope, perfetto, chrome, json, xml, "
+    "tlparse",
+    "FILE... --to NAME [-o OUT] [--force] [--sources WHICH]",
     "Writes recordings in the formats of other tools:\n"
     "\n"
     "  pstats      cProfile's statistics, for pstats, snakeviz and gprof2dot\n"
@@ -173,6 +198,7 @@ const film_command film_command_export = {
     "  chrome      every call as JSON, for chrome://tracing\n"
     "  json        calls and values as a tree, as ObjWatch 0.5 saves it\n"
     "  xml         the same as XML, as ObjWatch 0.3 saves it\n"
+    "  tlparse     torch ops as a structured log, for tlparse and torchdbg: a folder\n"
     "\n"
     "Of several recordings (a program and its child processes) pstats, dot, svg and "
     "collapsed add the times up; the others show each process by itself.\n"
@@ -186,6 +212,7 @@ const film_command film_command_export = {
     "filmstrip export train.film --to perfetto -o train.perfetto-trace\n"
     "filmstrip export train.film --to pstats && python3 -m pstats train.pstats\n"
     "filmstrip export train.film --to collapsed -o - | flamegraph.pl > flame.svg\n"
-    "filmstrip export train.film train.*.film --to chrome -o all.json",
+    "filmstrip export train.film train.*.film --to chrome -o all.json\n"
+    "filmstrip export train.film --to tlparse -o trace && tlparse trace",
     run,
 };

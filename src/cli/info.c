@@ -6,6 +6,7 @@
 
 #include "cli/options.h"
 #include "cli/reading.h"
+#include "export/alignment.h"
 
 /* A thread's last events may have no frame (its end, a loss): look at a few. */
 #define LAST_EVENTS 8u
@@ -137,7 +138,7 @@ print_recording(film_reading *reading, size_t index, bool json)
     const char *path = reading->set.items[index].path;
 
     if (json) {
-        film_info_print_json(reader, path, &reading->output);
+        film_info_print_json(&reading->set, index, &reading->output);
         return;
     }
     film_output_text(&reading->output, index > 0 ? "\n" : "");
@@ -162,6 +163,10 @@ run(const film_command *command, int argc, char **argv)
     for (size_t i = 0; i < reading.set.count; i++) {
         print_recording(&reading, i, json);
     }
+    if (!json && film_alignment_matters(&reading.set)) {
+        film_output_byte(&reading.output, '\n');
+        film_alignment_print(&reading.set, "together   ", &reading.output);
+    }
     return film_reading_close(&reading, FILM_OK);
 }
 
@@ -171,7 +176,8 @@ const film_command film_command_info = {
     "[--json] FILE...",
     "Prints what a recording holds: the program and its Python, how it ended, events, "
     "time and size, what was lost and why, damage, and for each thread its events and "
-    "the last function and line it was in. Reads no events but each thread's last.",
+    "the last function and line it was in; of several recordings also how well their "
+    "clocks are known to agree. Reads no events but each thread's last.",
     "filmstrip info train.film\n"
     "filmstrip info --json train.film | jq .events\n"
     "filmstrip info train.film train.*.film",

@@ -5,6 +5,7 @@
 
 #include <filmstrip/reader.h>
 
+#include "analysis/recordings.h"
 #include "export/output.h"
 
 /* Where a thread was when its recording ended. */
@@ -48,6 +49,6 @@ void
 film_info_print(film_reader *reader, const char *path, film_output *output);
 
 void
-film_info_print_json(film_reader *reader, const char *path, film_output *output);
+film_info_print_json(const film_recordings *set, size_t index, film_output *output);
 
 #endif

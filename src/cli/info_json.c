@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/ending.h"
+#include "export/alignment.h"
 
 static void
 put_number(film_output *output, const char *key, uint64_t number)
@@ -25,10 +26,10 @@ static void
 put_meta(film_reader *reader, film_output *output)
 {
     static const char *const keys[] = {
-        "program",   "argv",    "python",  "implementation", "platform",
-        "host_hash", "cwd",     "command", "targets",        "excludes",
-        "options",   "started", "ended",   "exit_exception", "parent_pid",
-        "values",    "redact",
+        "program",   "argv",    "python",     "implementation", "platform",
+        "host_hash", "cwd",     "command",    "targets",        "excludes",
+        "options",   "started", "ended",      "exit_exception", "parent_pid",
+        "values",    "redact",  "local_rank", "world_size",     "rank_source",
     };
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -165,13 +166,15 @@ put_thread(film_reader *reader, const film_thread_info *thread, film_output *out
 }
 
 void
-film_info_print_json(film_reader *reader, const char *path, film_output *output)
+film_info_print_json(const film_recordings *set, size_t index, film_output *output)
 {
+    film_reader *reader = set->items[index].reader;
     size_t threads = film_reader_thread_count(reader);
     char room[256];
 
-    put_text(output, "{\"path\":", film_text_of(path));
+    put_text(output, "{\"path\":", film_text_of(set->items[index].path));
     put_meta(reader, output);
+    film_alignment_print_json(set, index, output);
     put_numbers(film_reader_info(reader), output);
     put_text(output, ",\"how_ended\":", film_text_of(film_how_ended(reader, room)));
     if (film_reader_info(reader)->exit_status >= 0) {

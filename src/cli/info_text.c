@@ -50,6 +50,30 @@ print_python(film_reader *reader, film_output *output)
     film_output_byte(output, '\n');
 }
 
+/* rank       3 of 8, local 1 (torchrun) */
+static void
+print_rank(const film_reader *reader, film_output *output)
+{
+    static const char *const before[] = {"", " of ", ", local ", " ("};
+    static const char *const keys[] = {"rank", "world_size", "local_rank",
+                                       "rank_source"};
+
+    if (film_reader_meta(reader, "rank") == NULL) {
+        return;
+    }
+    print_key(output, "rank");
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const char *value = film_reader_meta(reader, keys[i]);
+
+        if (value != NULL) {
+            film_output_text(output, before[i]);
+            film_output_display(output, film_text_of(value));
+            film_output_text(output, i == 3 ? ")" : "");
+        }
+    }
+    film_output_byte(output, '\n');
+}
+
 static void
 print_started(const film_info *info, film_output *output)
 {
@@ -238,6 +262,7 @@ film_info_print(film_reader *reader, const char *path, film_output *output)
                             film_text_of(film_reader_meta(reader, "parent_pid")));
     }
     film_output_byte(output, '\n');
+    print_rank(reader, output);
     print_row(output, "ended", film_how_ended(reader, room));
     print_row(output, "level", level_name(info->level));
     print_row(output, "values", film_reader_meta(reader, "values"));

@@ -11,6 +11,7 @@
 #include "cli/nothing.h"
 #include "cli/options.h"
 #include "cli/reading.h"
+#include "export/alignment.h"
 #include "export/log.h"
 #include "export/objwatch.h"
 
@@ -31,7 +32,7 @@ typedef struct log_options {
     film_option_time from, to, at_least;
     uint64_t thread, depth;
     size_t format, color, objwatch;
-    bool follow, lines;
+    bool follow, lines, ops;
 } log_options;
 
 typedef struct log_walk {
@@ -126,6 +127,14 @@ any_is_live(const film_recordings *set)
     return false;
 }
 
+static void
+flush_text(log_walk *walk)
+{
+    if (walk->text != NULL) {
+        film_log_text_flush(walk->text, &walk->reading->output);
+    }
+}
+
 /* Shows what comes until every program has ended. */
 static film_status
 follow(log_walk *walk, film_merge *merge)
@@ -136,6 +145,7 @@ follow(log_walk *walk, film_merge *merge)
     while (live && !interrupted) {
         struct timespec pause = {0, FOLLOW_EVERY_NS};
 
+        flush_text(walk);
         FILM_TRY(film_output_flush(&reading->output, &reading->error));
         live = any_is_live(&reading->set); /* before looking: the end is then whole */
         if (live) {
@@ -166,6 +176,7 @@ write_lines(log_walk *walk, const log_options *wanted, const film_merge_range *w
         film_duration_filter_finish(walk->filter, film_recordings_end_ns(&reading->set),
                                     write_merged, walk);
     }
+    flush_text(walk);
     film_merge_close(merge);
     return status;
 }
@@ -216,6 +227,7 @@ write_log(film_reading *reading, const log_options *wanted, bool *nothing)
     walk.selection.variables = wanted->variables.items;
     walk.selection.variable_count = wanted->variables.count;
     walk.selection.without_lines = !wanted->lines && wanted->format != FORMAT_JSON;
+    walk.selection.without_ops = !wanted->ops && wanted->format != FORMAT_JSON;
     walk.selection.depth = wanted->depth < UINT32_MAX ? (uint32_t)wanted->depth : 0;
     if (status == FILM_OK && wanted->at_least.is_given) {
         status = film_duration_filter_new(
@@ -234,6 +246,9 @@ write_log(film_reading *reading, const log_options *wanted, bool *nothing)
     else if (status == FILM_OK && wanted->format == FORMAT_TEXT) {
         bool coloured = film_reading_wants_color(wanted->color);
         status = film_log_text_new(&reading->set, coloured, &walk.text, error);
+        if (status == FILM_OK && wanted->ops) {
+            status = film_log_text_show_ops(walk.text, error);
+        }
     }
     if (status == FILM_OK && (walk.text != NULL || wanted->variables.count > 0) &&
         film_recordings_have_values(&reading->set)) {
@@ -241,6 +256,7 @@ write_log(film_reading *reading, const log_options *wanted, bool *nothing)
     }
     if (status == FILM_OK && walk.text != NULL) {
         film_log_text_use(walk.text, &walk.selection);
+        film_alignment_print(&reading->set, "# ", &reading->output);
     }
     if (status == FILM_OK && walk.objwatch == NULL && wanted->format == FORMAT_JSON) {
         status = film_log_json_new(&reading->set, &walk.json, error);
@@ -269,8 +285,8 @@ static bool
 has_filters(const log_options *wanted)
 {
     return wanted->format != FORMAT_TEXT || wanted->functions.count > 0 ||
-           wanted->variables.count > 0 || wanted->lines || wanted->depth != 0 ||
-           wanted->at_least.is_given;
+           wanted->variables.count > 0 || wanted->lines || wanted->ops ||
+           wanted->depth != 0 || wanted->at_least.is_given;
 }
 
 /* --objwatch needs no value: it is completed before the options are read. */
@@ -298,7 +314,9 @@ run(const film_command *command, int argc, char **argv)
          "nested in their callers, thread after thread).",
          &wanted.format, formats},
         {"function", 'f', FILM_OPTION_LIST, "GLOB",
-         "Only functions whose name matches, like 'shop.*' or main; may be repeated.",
+         "Only functions whose name matches, like 'shop.*' or main, and operations "
+         "like "
+         "'torch.add'; may be repeated.",
          &wanted.functions, NULL},
         {"variable", 'v', FILM_OPTION_LIST, "GLOB",
          "Only writes and changes of variables, attributes or globals whose name "
@@ -306,6 +324,8 @@ run(const film_command *command, int argc, char **argv)
          &wanted.variables, NULL},
         {"lines", 0, FILM_OPTION_FLAG, NULL,
          "Show line events too (json always has them).", &wanted.lines, NULL},
+        {"ops", 0, FILM_OPTION_FLAG, NULL,
+         "Show PyTorch's operations too (json always has them).", &wanted.ops, NULL},
         {"thread", 't', FILM_OPTION_NUMBER, "N",
          "Only this thread (1 is the main one).", &wanted.thread, NULL},
         {"from", 0, FILM_OPTION_TIME, "TIME",
@@ -317,7 +337,8 @@ run(const film_command *command, int argc, char **argv)
         {"events", 'e', FILM_OPTION_RANGE, "A:B",
          "Only events A up to, not including, B of each thread.", &wanted.events, NULL},
         {"min-duration", 0, FILM_OPTION_TIME, "TIME",
-         "Leave out calls shorter than this. A call is printed once it has lasted long "
+         "Leave out calls and operations shorter than this. A call is printed once it "
+         "has lasted long "
          "enough, so with several threads lines may stand a little late.",
          &wanted.at_least, NULL},
         {"follow", 'F', FILM_OPTION_FLAG, NULL,
@@ -348,7 +369,7 @@ run(const film_command *command, int argc, char **argv)
         else if (wanted.objwatch != OBJWATCH_NOT && has_filters(&wanted)) {
             film_command_fail(command,
                               "--objwatch does not go with --format, --function, "
-                              "--variable, --lines, --depth and --min-duration");
+                              "--variable, --lines, --ops, --depth and --min-duration");
         }
         else if (film_reading_open(&reading, command, argv + 1, count)) {
             code = film_reading_close(&reading, write_log(&reading, &wanted, &nothing));
@@ -380,13 +401,19 @@ const film_command film_command_log = {
     "value before and now, apd and pop a container that grew or shrank in place, del a "
     "deletion.\n"
     "\n"
+    "With --ops operations of PyTorch stand below the lines that called them, tensors "
+    "as t17: f32[64, 128] cuda:0.\n"
+    "\n"
     "Several recordings (a program and its child processes) are merged by time, each "
-    "line marked with [process:thread]. What could steer a terminal is shown as an "
+    "line marked with [process:thread], of the ranks of a distributed program with "
+    "[r3:thread]; then the first lines tell how well their clocks agree. What could "
+    "steer a terminal is shown as an "
     "escape (\\x1b).",
     "filmstrip log train.film | less\n"
     "filmstrip log train.film --function 'model.*' --depth 4\n"
     "filmstrip log train.film --from 50% --min-duration 1ms\n"
     "filmstrip log train.film --variable loss --variable 'self.*'\n"
+    "filmstrip log train.film --ops --min-duration 100us\n"
     "filmstrip log train.film train.*.film --format json\n"
     "filmstrip log --follow server.film",
     run,

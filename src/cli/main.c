@@ -18,7 +18,7 @@
 static const film_command *const commands[] = {
     &film_command_run,    &film_command_info, &film_command_log,   &film_command_report,
     &film_command_export, &film_command_dump, &film_command_check, &film_command_scrub,
-    &film_command_step,   &film_command_dap,
+    &film_command_nan,    &film_command_diff, &film_command_step,  &film_command_dap,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

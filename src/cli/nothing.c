@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/nothing.h"
 
+#include <filmstrip/tensor.h>
+
 #include <inttypes.h>
 
 static const char *
@@ -50,6 +52,17 @@ unknown_function(const film_reading *reading, const film_selection *selection)
     return NULL;
 }
 
+static bool
+have_ops(const film_recordings *set)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        if (film_reader_has_ops(set->items[i].reader)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool
 film_nothing_of_selection(const film_reading *reading, const film_selection *selection,
                           uint64_t thread)
@@ -80,7 +93,11 @@ film_nothing_of_selection(const film_reading *reading, const film_selection *sel
                           selection->variable_count > 1 ? " or the others" : "");
     }
     else {
-        film_command_fail(command, "no event of the %s is in what was asked for", name);
+        film_command_fail(command, "no event of the %s is in what was asked for%s",
+                          name,
+                          selection->without_ops && have_ops(&reading->set)
+                              ? "; --ops shows operations"
+                              : "");
     }
     return true;
 }

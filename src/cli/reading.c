@@ -66,6 +66,20 @@ film_reading_wants_color(size_t choice)
            (terminal == NULL || strcmp(terminal, "dumb") != 0);
 }
 
+static bool
+open_all(film_reading *reading, char **words, size_t count)
+{
+    film_error *error = &reading->error;
+
+    if (!film_paths_expand(words, count, &reading->paths)) {
+        (void)film_fail(error, FILM_NO_MEMORY, "not enough memory");
+        return false;
+    }
+    return film_recordings_open(&reading->set, reading->paths.items,
+                                reading->paths.count, error) == FILM_OK &&
+           film_output_init(&reading->output, STDOUT_FILENO, error) == FILM_OK;
+}
+
 bool
 film_reading_open(film_reading *reading, const film_command *command, char **paths,
                   size_t count)
@@ -77,13 +91,10 @@ film_reading_open(film_reading *reading, const film_command *command, char **pat
                           command->name, command->usage);
         return false;
     }
-    if (film_recordings_open(&reading->set, paths, count, &reading->error) != FILM_OK) {
-        film_command_fail(command, "%s", reading->error.message);
-        return false;
-    }
-    if (film_output_init(&reading->output, STDOUT_FILENO, &reading->error) != FILM_OK) {
+    if (!open_all(reading, paths, count)) {
         film_command_fail(command, "%s", reading->error.message);
         film_recordings_close(&reading->set);
+        film_paths_reset(&reading->paths);
         return false;
     }
     reading->started_ns = film_clock_monotonic_ns();
@@ -111,7 +122,16 @@ film_reading_begin(film_reading *reading, const film_command *command,
         film_command_fail(command, "one recording at a time, not %zu", count);
         return false;
     }
-    return film_reading_open(reading, command, argv + 1, count);
+    if (!film_reading_open(reading, command, argv + 1, count)) {
+        return false;
+    }
+    if (reading->set.count > most) { /* a pattern stood for several */
+        film_command_fail(command, "one recording at a time, not %zu",
+                          reading->set.count);
+        (void)film_reading_close(reading, FILM_OK);
+        return false;
+    }
+    return true;
 }
 
 /* Damage is told after everything that could be read, one sentence a recording. */
@@ -172,5 +192,6 @@ film_reading_close(film_reading *reading, film_status status)
     }
     film_output_reset(&reading->output);
     film_recordings_close(&reading->set);
+    film_paths_reset(&reading->paths);
     return code;
 }

@@ -8,10 +8,12 @@
 #include "analysis/recordings.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/paths.h"
 #include "export/output.h"
 
 typedef struct film_reading {
     const film_command *command; /* borrowed */
+    film_paths paths;            /* what the set was opened from */
     film_recordings set;
     film_output output;     /* the standard output */
     film_progress progress; /* given to the set when a person is watching */
@@ -21,7 +23,7 @@ typedef struct film_reading {
     film_error error; /* for the command's own calls */
 } film_reading;
 
-/* Opens `count` recordings. On failure a sentence was printed; the reading is empty
+/* Opens `count` recordings, and those that patterns among them stand for. On failure a sentence was printed; the reading is empty
  * and the exit code FILM_EXIT_WRONG. */
 bool
 film_reading_open(film_reading *reading, const film_command *command, char **paths,

@@ -7,14 +7,19 @@
 #include "base/alloc.h"
 #include "cli/options.h"
 #include "cli/reading.h"
+#include "cli/report_ranks.h"
 #include "export/track.h"
+
+/* Steps of ranks that are shown unless asked otherwise. */
+#define RANK_STEPS 10u
 
 typedef enum sort_key { SORT_OWN, SORT_TOTAL, SORT_CALLS, SORT_NAME } sort_key;
 
 typedef struct report_options {
     size_t sort;
     uint64_t limit;
-    bool callers, callees, threads, json;
+    bool callers, callees, threads, json, ranks;
+    const char *step;
 } report_options;
 
 /* What the comparisons look at; qsort hands over no context. One thread only. */
@@ -298,8 +303,8 @@ run(const film_command *command, int argc, char **argv)
     const film_option options[] = {
         {"sort", 's', FILM_OPTION_CHOICE, "KEY",
          "tottime (the default), cumtime, calls or name.", &wanted.sort, keys},
-        {"limit", 'n', FILM_OPTION_NUMBER, "N", "Only the first N functions.",
-         &wanted.limit, NULL},
+        {"limit", 'n', FILM_OPTION_NUMBER, "N",
+         "Only the first N functions (with --ranks: steps).", &wanted.limit, NULL},
         {"callers", 0, FILM_OPTION_FLAG, NULL, "Under each function, who called it.",
          &wanted.callers, NULL},
         {"callees", 0, FILM_OPTION_FLAG, NULL, "Under each function, what it called.",
@@ -308,6 +313,14 @@ run(const film_command *command, int argc, char **argv)
          "A table for each thread instead of one for all.", &wanted.threads, NULL},
         {"json", 0, FILM_OPTION_FLAG, NULL,
          "JSON with nanoseconds; callers and callees included.", &wanted.json, NULL},
+        {"ranks", 0, FILM_OPTION_FLAG, NULL,
+         "Of a distributed program's ranks: the slowest in each step; and where each "
+         "rank was, who waited and who did not come, when it hung.",
+         &wanted.ranks, NULL},
+        {"step", 0, FILM_OPTION_TEXT, "FUNCTION",
+         "With --ranks: a step is a call of this function (a name or a pattern), less "
+         "its time in collectives; without it collectives end the steps.",
+         &wanted.step, NULL},
         {0},
     };
     film_reading reading;
@@ -315,6 +328,12 @@ run(const film_command *command, int argc, char **argv)
 
     if (!film_reading_begin(&reading, command, options, argc, argv, SIZE_MAX, &code)) {
         return code;
+    }
+    if (wanted.ranks || wanted.step != NULL) {
+        return film_reading_close(
+            &reading, film_report_ranks(&reading, wanted.step,
+                                        wanted.limit == 0 ? RANK_STEPS : wanted.limit,
+                                        wanted.json));
     }
     return film_reading_close(&reading, report(&reading, &wanted));
 }
@@ -332,10 +351,14 @@ const film_command film_command_report = {
     "\n"
     "Times and recursion follow cProfile's rules. Unlike cProfile a generator counts "
     "as called once, however often it is resumed; its time is the sum of all parts "
-    "(export --to pstats counts as cProfile does). Several recordings are added up.",
+    "(export --to pstats counts as cProfile does). Several recordings are added up.\n"
+    "\n"
+    "--ranks looks at several ranks of a distributed program side by side: where one "
+    "was slow, where one was missing (docs/ranks.md).",
     "filmstrip report train.film --limit 20\n"
     "filmstrip report train.film --sort cumtime --callees\n"
     "filmstrip report train.film --threads\n"
+    "filmstrip report 'train*.film' --ranks\n"
     "filmstrip report train.film --json | jq '.functions[0]'",
     run,
 };

@@ -372,6 +372,20 @@ film_dap_reverse_continue(film_dap *dap, const film_json_node *arguments)
     return move_on(dap, arguments, true);
 }
 
+/* By instructions one goes over ops where the recording has some, `next` over those of the
+ * frame; else over events, the smallest step there is. */
+static const char *
+instruction_of(film_dap *dap, const char *how, bool back)
+{
+    if (!film_timeline_has_ops(dap->timeline)) {
+        return back ? "back" : "step";
+    }
+    if (strcmp(how, "next") == 0) {
+        return "next-op";
+    }
+    return strcmp(how, "back-next") == 0 ? "back-next-op" : back ? "back-op" : "op";
+}
+
 static bool
 step_by(film_dap *dap, const film_json_node *arguments, const char *how, bool back)
 {
@@ -384,7 +398,7 @@ step_by(film_dap *dap, const film_json_node *arguments, const char *how, bool ba
         return false;
     }
     if (granularity != NULL && strcmp(granularity, "instruction") == 0) {
-        how = back ? "back" : "step"; /* the smallest step of a recording: an event */
+        how = instruction_of(dap, how, back);
     }
     film_dap_respond(dap);
     film_dap_tell_continued(dap);

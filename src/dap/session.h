@@ -71,7 +71,9 @@ typedef enum film_dap_handle_kind {
     FILM_DAP_LOCALS,
     FILM_DAP_GLOBALS,
     FILM_DAP_OBJECT,
-    FILM_DAP_TARGET /* of a goto */
+    FILM_DAP_OPERATION, /* arguments and results of the op one stands at */
+    FILM_DAP_TENSOR,    /* what a tensor is, and of its numbers */
+    FILM_DAP_TARGET     /* of a goto */
 } film_dap_handle_kind;
 
 typedef struct film_dap_handle {
@@ -315,6 +317,35 @@ void
 film_dap_put_value(film_dap *dap, film_json_writer *out, const char *key,
                    const film_dap_answer *answer, const film_json_node *value,
                    const film_dap_handle *place, const char *expression, bool hex);
+
+/* A variable of a response. `expression` (NULL: none) evaluates to it. */
+void
+film_dap_put_variable(film_dap *dap, const char *name, const film_dap_answer *answer,
+                      const film_json_node *value, const film_dap_handle *place,
+                      const char *expression, const char *kind, bool hex);
+
+/* One that is only a text. */
+void
+film_dap_put_plain(film_dap *dap, const char *name, const char *text, const char *type);
+
+/* --- operation.c --- */
+
+/* The name that the frame has where one stands at an op: "train, at torch.mm(x, w)". False:
+ * one does not, or in another frame. */
+bool
+film_dap_describe_operation(const film_dap_answer *answer, const film_json_node *frame,
+                            char *text, size_t room);
+
+/* Whether the frame stands at an op. */
+bool
+film_dap_stands_at_operation(film_dap *dap, const film_dap_handle *frame);
+
+/* The variables of the two handles. */
+bool
+film_dap_put_operation(film_dap *dap, const film_dap_handle *place, bool hex);
+
+bool
+film_dap_put_tensor(film_dap *dap, const film_dap_handle *place);
 
 /* --- words.c: what the console understands beside expressions --- */
 

@@ -98,6 +98,45 @@ film_dap_set_breakpoints(film_dap *dap, const film_json_node *arguments)
     return true;
 }
 
+/* Whether a breakpoint of this kind on that function can be hit. */
+static bool
+is_known(film_dap *dap, const char *kind, const char *name)
+{
+    film_json_writer *question = film_dap_question(dap, "breakpoints");
+    film_dap_answer answer = {0};
+    const film_json_node *told;
+    bool known;
+
+    film_json_open(question, "breakpoints", '[');
+    film_json_open(question, NULL, '{');
+    film_json_add_text(question, "kind", kind);
+    film_json_add_text(question, "function", name);
+    film_json_close(question, '}');
+    film_json_close(question, ']');
+    known = film_dap_ask(dap, &answer);
+    told = film_json_first(
+        &answer.json,
+        known ? film_json_get(&answer.json, answer.root, "breakpoints") : NULL);
+    known = known && film_dap_is(&answer, told, "verified") &&
+            !film_dap_is(&answer, told, "whole");
+    film_dap_answer_reset(&answer);
+    return known;
+}
+
+/* A function of the program, or an op of PyTorch: "op torch.mm", and "torch.mm" where no
+ * function of that name was recorded. */
+static void
+put_function(film_dap *dap, film_json_writer *spec, const char *name)
+{
+    bool said = strncmp(name, "op ", 3) == 0;
+    const char *of = said ? name + 3 + strspn(name + 3, " ") : name;
+    bool is_op = said || (of[0] != '\0' && !is_known(dap, "function", of) &&
+                          is_known(dap, "op", of));
+
+    film_json_add_text(spec, "kind", is_op ? "op" : "function");
+    film_json_add_text(spec, "function", of);
+}
+
 bool
 film_dap_set_function_breakpoints(film_dap *dap, const film_json_node *arguments)
 {
@@ -110,8 +149,7 @@ film_dap_set_function_breakpoints(film_dap *dap, const film_json_node *arguments
         const char *name = film_dap_get_text(dap, one, "name");
         film_json_writer spec = {0};
         film_json_open(&spec, NULL, '{');
-        film_json_add_text(&spec, "kind", "function");
-        film_json_add_text(&spec, "function", name == NULL ? "" : name);
+        put_function(dap, &spec, name == NULL ? "" : name);
         film_dap_put_conditions(dap, &spec, one);
         film_json_close(&spec, '}');
         fine = film_dap_add_point(dap, FILM_DAP_FUNCTION, 0, &spec, false);

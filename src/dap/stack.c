@@ -64,6 +64,7 @@ put_frame(film_dap *dap, const film_dap_answer *answer, const film_json_node *fr
 {
     film_json_writer *out = &dap->response;
     const char *name = film_dap_text(answer, frame, "name");
+    char at_operation[400];
     size_t source = film_dap_source_of(dap, film_dap_text(answer, frame, "file"));
     int64_t line = film_dap_integer(answer, frame, "line", 0);
 
@@ -73,6 +74,10 @@ put_frame(film_dap *dap, const film_dap_answer *answer, const film_json_node *fr
         film_dap_add_handle(dap, FILM_DAP_FRAME, moment,
                             (uint64_t)film_dap_integer(answer, frame, "frame", 0), 0,
                             NULL));
+    if (film_dap_describe_operation(answer, frame, at_operation,
+                                    sizeof(at_operation))) {
+        name = at_operation;
+    }
     film_json_add_text(out, "name", name == NULL ? "(lost with a damaged part)" : name);
     film_json_add_integer(out, "line",
                           source == SIZE_MAX ? 0 : film_dap_line(dap, line));
@@ -158,6 +163,9 @@ film_dap_scopes(film_dap *dap, const film_json_node *arguments)
     frame = *found; /* handles move when more are made */
     film_json_open(&dap->response, "scopes", '[');
     put_scope(dap, &frame, FILM_DAP_LOCALS, "Locals", "locals");
+    if (film_dap_stands_at_operation(dap, &frame)) {
+        put_scope(dap, &frame, FILM_DAP_OPERATION, "Operation", NULL);
+    }
     put_scope(dap, &frame, FILM_DAP_GLOBALS, "Globals", NULL);
     film_json_close(&dap->response, ']');
     return true;

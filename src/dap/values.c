@@ -87,17 +87,21 @@ film_dap_put_value(film_dap *dap, film_json_writer *out, const char *key,
         reference = film_dap_add_handle(dap, FILM_DAP_OBJECT, place->moment,
                                         place->frame, (uint64_t)object, expression);
     }
+    else if (film_json_get(&answer->json, value, "tensor") != NULL) {
+        reference = film_dap_add_handle(dap, FILM_DAP_TENSOR, place->moment,
+                                        place->frame, (uint64_t)object, NULL);
+    }
     film_json_add_integer(out, "variablesReference", reference);
-    if (reference > 0) {
+    if (reference > 0 && count > 0) {
         film_json_add_integer(out, paged ? "indexedVariables" : "namedVariables",
                               count);
     }
 }
 
-static void
-put_variable(film_dap *dap, const char *name, const film_dap_answer *answer,
-             const film_json_node *value, const film_dap_handle *place,
-             const char *expression, const char *kind, bool hex)
+void
+film_dap_put_variable(film_dap *dap, const char *name, const film_dap_answer *answer,
+                      const film_json_node *value, const film_dap_handle *place,
+                      const char *expression, const char *kind, bool hex)
 {
     film_json_writer *out = &dap->response;
 
@@ -113,6 +117,21 @@ put_variable(film_dap *dap, const char *name, const film_dap_answer *answer,
     film_json_add_text(out, NULL, "readOnly");
     film_json_close(out, ']');
     film_json_close(out, '}');
+    film_json_close(out, '}');
+}
+
+void
+film_dap_put_plain(film_dap *dap, const char *name, const char *text, const char *type)
+{
+    film_json_writer *out = &dap->response;
+
+    film_json_open(out, NULL, '{');
+    film_json_add_text(out, "name", name);
+    film_json_add_text(out, "value", text);
+    if (type != NULL) {
+        film_json_add_text(out, "type", type);
+    }
+    film_json_add_integer(out, "variablesReference", 0);
     film_json_close(out, '}');
 }
 
@@ -139,17 +158,12 @@ put_event_values(film_dap *dap, const film_dap_answer *answer,
     if (value != NULL && (strcmp(kind, "return") == 0 || strcmp(kind, "yield") == 0)) {
         char name[32];
         snprintf(name, sizeof(name), "(%.20s)", kind);
-        put_variable(dap, name, answer, value, place, NULL, "virtual", hex);
+        film_dap_put_variable(dap, name, answer, value, place, NULL, "virtual", hex);
     }
     if (type != NULL) {
         char text[640];
         film_dap_describe_exception(answer, text, sizeof(text));
-        film_json_open(&dap->response, NULL, '{');
-        film_json_add_text(&dap->response, "name", "(exception)");
-        film_json_add_text(&dap->response, "value", text);
-        film_json_add_text(&dap->response, "type", type);
-        film_json_add_integer(&dap->response, "variablesReference", 0);
-        film_json_close(&dap->response, '}');
+        film_dap_put_plain(dap, "(exception)", text, type);
     }
 }
 
@@ -180,8 +194,9 @@ put_scope_variables(film_dap *dap, const film_dap_handle *place, bool hex)
          one != NULL; one = film_json_next(&answer.json, one)) {
         const char *name = film_dap_text(&answer, one, "name");
         if (name != NULL) {
-            put_variable(dap, name, &answer, film_json_get(&answer.json, one, "value"),
-                         place, name, "data", hex);
+            film_dap_put_variable(dap, name, &answer,
+                                  film_json_get(&answer.json, one, "value"), place,
+                                  name, "data", hex);
         }
     }
     film_dap_answer_reset(&answer);
@@ -230,12 +245,8 @@ put_missing(film_dap *dap, const film_dap_answer *answer)
     char text[64];
 
     snprintf(text, sizeof(text), "%" PRId64 " more were not recorded", more);
-    film_json_open(&dap->response, NULL, '{');
-    film_json_add_text(&dap->response, "name", "...");
-    film_json_add_text(&dap->response, "value",
-                       more > 0 ? text : "what it holds is not told whole");
-    film_json_add_integer(&dap->response, "variablesReference", 0);
-    film_json_close(&dap->response, '}');
+    film_dap_put_plain(dap, "...", more > 0 ? text : "what it holds is not told whole",
+                       NULL);
 }
 
 static bool
@@ -257,11 +268,11 @@ put_items(film_dap *dap, const film_dap_handle *place, int64_t first, int64_t co
          item != NULL; item = film_json_next(&answer.json, item)) {
         char name[EXPRESSION], expression[EXPRESSION];
         name_item(&answer, item, place->expression, name, expression);
-        put_variable(dap, name, &answer, film_json_get(&answer.json, item, "value"),
-                     place, expression[0] == '\0' ? NULL : expression,
-                     film_json_get(&answer.json, item, "name") != NULL ? "property"
-                                                                       : "data",
-                     hex);
+        film_dap_put_variable(
+            dap, name, &answer, film_json_get(&answer.json, item, "value"), place,
+            expression[0] == '\0' ? NULL : expression,
+            film_json_get(&answer.json, item, "name") != NULL ? "property" : "data",
+            hex);
     }
     if (fine && film_dap_is(&answer, answer.root, "cut") &&
         film_dap_integer(&answer, answer.root, "count", 0) < first + count) {
@@ -311,6 +322,12 @@ film_dap_variables(film_dap *dap, const film_json_node *arguments)
     else if (place.kind == FILM_DAP_OBJECT) {
         fine = put_items(dap, &place, first > 0 ? first : 0,
                          count > 0 && count < MOST_PAGE ? count : MOST_PAGE, hex);
+    }
+    else if (place.kind == FILM_DAP_TENSOR) {
+        fine = film_dap_put_tensor(dap, &place);
+    }
+    else if (place.kind == FILM_DAP_OPERATION) {
+        fine = film_dap_put_operation(dap, &place, hex);
     }
     else {
         fine = put_scope_variables(dap, &place, hex);

@@ -121,7 +121,7 @@ put_step(trace *to, size_t recording, const film_step *step, film_error *error)
     }
     put_time(output, step->time_ns + from->shift_ns);
     film_output_write(output, to->ending, to->ending_length);
-    if (step->cause == FILM_KIND_UNWIND && step->event != NULL) {
+    if (film_step_raised(step)) {
         FILM_OUTPUT_LITERAL(output, ",\"args\":{\"exception\":");
         film_output_json(output, film_reader_string(from->reader, step->event->text));
         film_output_byte(output, '}');
@@ -171,12 +171,13 @@ put_all(trace *to, film_error *error)
     FILM_OUTPUT_LITERAL(to->output, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
     for (size_t i = 0; i < to->set->count; i++) {
         size_t threads = film_reader_thread_count(to->set->items[i].reader);
+        char room[FILM_TRACK_BYTES];
 
         for (size_t k = 0; k < threads; k++) {
             FILM_TRY(put_thread(to, i, k, error));
         }
         put_name_of(to->output, "process_name", film_track_process(to->set, i), 0,
-                    film_track_process_name(&to->set->items[i]));
+                    film_track_process_name(&to->set->items[i], room));
     }
     /* An event after the last comma: the list must not end in one. */
     FILM_OUTPUT_LITERAL(to->output,

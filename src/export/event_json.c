@@ -3,6 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export/event_json.h"
 
+#include "analysis/ops/forward.h"
+#include "export/op_json.h"
+
 /* A call's or return's keys, its fixed words and numbers: six numbers of at most 20
  * digits and some 110 letters, before the function's own bytes. */
 #define LINE_BYTES 256u
@@ -49,6 +52,8 @@ film_event_json_init(film_event_json *json, film_reader *reader, film_error *err
 void
 film_event_json_reset(film_event_json *json)
 {
+    film_open_ops_reset(&json->ops);
+    film_forwards_free(json->forwards);
     film_names_reset(&json->calls);
     film_value_json_reset(&json->values);
     film_moment_texts_reset(&json->texts);
@@ -56,11 +61,15 @@ film_event_json_reset(film_event_json *json)
 }
 
 void
-film_event_json_name_process(film_event_json *json, uint64_t pid)
+film_event_json_name_process(film_event_json *json, uint64_t pid, int64_t rank)
 {
     char *to = PUT(json->head, "{\"pid\":");
 
     to = film_format_u64(to, pid);
+    if (rank >= 0) {
+        to = PUT(to, ",\"rank\":");
+        to = film_format_u64(to, (uint64_t)rank);
+    }
     to = PUT(to, ",\"event\":");
     json->head_length = (size_t)(to - json->head);
 }
@@ -192,6 +201,14 @@ write_frame(film_event_json *json, film_output *output, const film_event *event)
     FILM_OUTPUT_LITERAL(output, ",\"frame\":");
     film_output_u64(output, event->frame);
     write_line_key(output, ",\"line\":", film_reader_event_line(json->reader, event));
+}
+
+static void
+write_frame_if_any(film_event_json *json, film_output *output, const film_event *event)
+{
+    if (event->frame != 0) {
+        write_frame(json, output, event);
+    }
 }
 
 static void
@@ -339,6 +356,17 @@ write_keys(film_event_json *json, film_output *output, const film_event *event)
         write_frame(json, output, event);
         write_text(json, output, ",\"function\":", event->text);
         break;
+    case FILM_KIND_OP:
+        write_frame_if_any(json, output, event);
+        film_op_json_begin(json, output, event);
+        break;
+    case FILM_KIND_OP_END:
+        write_frame_if_any(json, output, event);
+        film_op_json_end(json, output, event);
+        if ((event->form & FILM_OPERATION_RAISED) != 0) {
+            write_exception(json, output, event);
+        }
+        break;
     case FILM_KIND_THREAD_START:
     case FILM_KIND_THREAD_END:
         write_thread_name(json, output, event);
@@ -353,9 +381,7 @@ write_keys(film_event_json *json, film_output *output, const film_event *event)
         write_text(json, output, ",\"reason\":", event->text);
         break;
     default: /* a kind of a later step: what can be said of every event */
-        if (event->frame != 0) {
-            write_frame(json, output, event);
-        }
+        write_frame_if_any(json, output, event);
         if (event->body != NULL) {
             write_number(output, ",\"number\":", event->kind);
             write_number(output, ",\"bytes\":", event->body_length);

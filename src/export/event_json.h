@@ -6,6 +6,7 @@
 
 #include <filmstrip/reader.h>
 
+#include "analysis/open_ops.h"
 #include "export/moment_texts.h"
 #include "export/names.h"
 #include "export/output.h"
@@ -17,11 +18,13 @@ typedef struct film_event_json {
     film_moment_texts texts;
     bool has_values;  /* level values: every call has args */
     film_names calls; /* "function":...,"file":...,"line":... of each code */
-    char head[48];    /* {"event": or, with a process id, {"pid":N,"event": */
+    char head[80];    /* {"event": or, with a process id, {"pid":N,"event": */
     size_t head_length;
     char thread[48]; /* ,"thread":N,"time_ns": of the thread written last */
     size_t thread_length;
     uint32_t thread_id;
+    film_open_ops ops;              /* how long they took */
+    struct film_forwards *forwards; /* owned; NULL: none was asked for yet */
 } film_event_json;
 
 FILM_NODISCARD film_status
@@ -30,9 +33,10 @@ film_event_json_init(film_event_json *json, film_reader *reader, film_error *err
 void
 film_event_json_reset(film_event_json *json);
 
-/* From now on every object begins with its process id: for logs of several. */
+/* From now on every object begins with its process id and, where it is not negative, its
+ * rank: for logs of several. */
 void
-film_event_json_name_process(film_event_json *json, uint64_t pid);
+film_event_json_name_process(film_event_json *json, uint64_t pid, int64_t rank);
 
 /* Writes the line with its line break. */
 void

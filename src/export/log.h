@@ -12,6 +12,10 @@
  *     0.000144    22      apd items (list)(len)2 -> 3  [1, 2, 3]
  *     0.000144    23      del x 5
  *
+ * and where ops are shown
+ *
+ *     0.000145    24      op torch.add(t3, t4, alpha=2) -> t17: f32[64, 128] cpu  12.0us
+ *
  * with the value before and now, where both are known.
  *
  * LINE is the caller's line for run and resume, the function's own line otherwise.
@@ -37,6 +41,15 @@ film_log_text_free(film_log_text *log);
  * followed them; borrowed. */
 void
 film_log_text_use(film_log_text *log, film_selection *selection);
+
+/* From now on ops are shown, and what tensors are is told where they are first named and
+ * after a change. */
+FILM_NODISCARD film_status
+film_log_text_show_ops(film_log_text *log, film_error *error);
+
+/* Writes what waits for the event behind it: at the end, or before a pause. */
+void
+film_log_text_flush(film_log_text *log, film_output *output);
 
 void
 film_log_text_write(film_log_text *log, film_output *output, const film_merged *merged);

@@ -29,7 +29,8 @@ film_log_json_new(const film_recordings *set, film_log_json **out, film_error *e
         status = film_event_json_init(&log->items[i], set->items[i].reader, error);
         if (status == FILM_OK && set->count > 1) {
             film_event_json_name_process(&log->items[i],
-                                         film_reader_info(set->items[i].reader)->pid);
+                                         film_reader_info(set->items[i].reader)->pid,
+                                         set->items[i].rank);
         }
     }
     if (status != FILM_OK) {

@@ -1,9 +1,11 @@
 /* log_text.c: the log for people.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "export/log.h"
+#include "export/log_text.h"
 
+#include <stdio.h>
+
+#include "analysis/kinds.h"
 #include "base/alloc.h"
-#include "export/names.h"
 #include "reader/render.h"
 
 /* Deeper than this the indentation stays and the depth is written as a number: a
@@ -15,27 +17,10 @@
 #define ATTRIBUTES_BYTES 160u /* of all that a change has changed */
 #define ARGUMENTS 32u
 
-typedef enum colour { PLAIN, DIM, GREEN, BLUE, RED, YELLOW, CYAN } colour;
-
 static const char *const colour_codes[] = {
-    [PLAIN] = "\033[0m", [DIM] = "\033[2m",  [GREEN] = "\033[32m",
-    [BLUE] = "\033[34m", [RED] = "\033[31m", [YELLOW] = "\033[33m",
-    [CYAN] = "\033[36m",
-};
-
-typedef struct recorded {
-    film_names places;    /* where it is, for run, and the line's end */
-    film_names functions; /* function alone */
-    char process[32];     /* the marker's first half, where there are several */
-    size_t process_length;
-} recorded;
-
-struct film_log_text {
-    const film_recordings *set; /* borrowed */
-    recorded *items;            /* owned, one a recording */
-    film_selection *selection;  /* borrowed; NULL: values before are not known */
-    film_buffer name;           /* of the variable being written about */
-    bool colour;
+    [PLAIN] = "\033[0m", [DIM] = "\033[2m",      [GREEN] = "\033[32m",
+    [BLUE] = "\033[34m", [RED] = "\033[31m",     [YELLOW] = "\033[33m",
+    [CYAN] = "\033[36m", [MAGENTA] = "\033[35m",
 };
 
 static void
@@ -80,14 +65,13 @@ film_log_text_new(const film_recordings *set, bool coloured, film_log_text **out
         status = film_fail(error, FILM_NO_MEMORY, "not enough memory");
     }
     for (size_t i = 0; status == FILM_OK && i < set->count; i++) {
-        recorded *item = &log->items[i];
+        film_log_recorded *item = &log->items[i];
         film_reader *reader = set->items[i].reader;
 
         item->process_length = 0;
         if (set->count > 1) {
-            char *end = film_format_u64(item->process, film_reader_info(reader)->pid);
-            *end++ = ':';
-            item->process_length = (size_t)(end - item->process);
+            item->process_length = (size_t)snprintf(
+                item->process, sizeof(item->process), "%s:", set->items[i].label);
         }
         status = film_names_init(&item->places, reader, render_place, error);
         if (status == FILM_OK) {
@@ -110,6 +94,7 @@ film_log_text_free(film_log_text *log)
             film_names_reset(&log->items[i].places);
             film_names_reset(&log->items[i].functions);
         }
+        film_log_ops_free(log->ops);
         film_buffer_reset(&log->name);
         film_free(log->items);
         film_free(log);
@@ -122,8 +107,20 @@ film_log_text_use(film_log_text *log, film_selection *selection)
     log->selection = selection;
 }
 
+film_status
+film_log_text_show_ops(film_log_text *log, film_error *error)
+{
+    return film_log_ops_new(log->set, &log->ops, error);
+}
+
+void
+film_log_text_flush(film_log_text *log, film_output *output)
+{
+    film_log_ops_flush(log, output);
+}
+
 static void
-paint(const film_log_text *log, film_output *output, colour wanted)
+paint(const film_log_text *log, film_output *output, film_log_colour wanted)
 {
     if (log->colour) {
         film_output_text(output, colour_codes[wanted]);
@@ -173,11 +170,11 @@ write_indent(film_output *output, uint32_t depth)
     }
 }
 
-/* [2] or, with several recordings, [1234:2] */
+/* [2] or, with several recordings, [1234:2], of ranks [r0:2] */
 static void
 write_marker(film_log_text *log, film_output *output, const film_merged *merged)
 {
-    const recorded *item = &log->items[merged->recording];
+    const film_log_recorded *item = &log->items[merged->recording];
 
     if (film_reader_thread_count(log->set->items[merged->recording].reader) < 2 &&
         log->set->count < 2) {
@@ -189,8 +186,8 @@ write_marker(film_log_text *log, film_output *output, const film_merged *merged)
     film_output_byte(output, ']');
 }
 
-static void
-write_exception(film_output *output, film_reader *reader, const film_event *event)
+void
+film_log_exception(film_output *output, film_reader *reader, const film_event *event)
 {
     film_value message;
 
@@ -223,9 +220,9 @@ write_lasted(film_output *output, const film_reader *reader, const film_merged *
     }
 }
 
-static void
-write_head(film_log_text *log, film_output *output, const film_merged *merged,
-           bool at_caller)
+void
+film_log_head(film_log_text *log, film_output *output, const film_merged *merged,
+              bool at_caller)
 {
     const film_event *event = merged->event;
     film_reader *reader = log->set->items[merged->recording].reader;
@@ -236,21 +233,24 @@ write_head(film_log_text *log, film_output *output, const film_merged *merged,
     write_line(output, at_caller ? film_reader_line(reader, event->caller_code,
                                                     event->caller_offset)
                                  : film_reader_event_line(reader, event));
-    write_indent(output, event->depth);
+    write_indent(output,
+                 event->depth +
+                     (log->ops == NULL ? 0 : film_log_ops_indent(log->ops, merged)));
     paint(log, output, PLAIN);
 }
 
-static void
-write_word(film_log_text *log, film_output *output, const char *word, colour wanted)
+void
+film_log_word(const film_log_text *log, film_output *output, const char *word,
+              film_log_colour wanted)
 {
     paint(log, output, wanted);
     film_output_text(output, word);
     paint(log, output, PLAIN);
 }
 
-static void
-write_value(film_output *output, film_reader *reader, const film_event *event,
-            uint32_t index)
+void
+film_log_value(film_output *output, film_reader *reader, const film_event *event,
+               uint32_t index)
 {
     film_input input = film_input_of(event->tokens, event->tokens_length);
     film_token token;
@@ -281,7 +281,7 @@ write_arguments(film_log_text *log, film_output *output, const film_merged *merg
             film_output_display(output, film_reader_argument_name(reader, event, i));
             film_output_byte(output, '=');
         }
-        write_value(output, reader, event, i);
+        film_log_value(output, reader, event, i);
     }
     film_output_text(output, event->token_count > ARGUMENTS ? ", ...)" : ")");
 }
@@ -290,20 +290,20 @@ static void
 write_entry(film_log_text *log, film_output *output, const film_merged *merged)
 {
     const film_event *event = merged->event;
-    recorded *item = &log->items[merged->recording];
+    film_log_recorded *item = &log->items[merged->recording];
     film_text place = film_names_get(&item->places, event->code);
     film_text function = film_names_get(&item->functions, event->code);
 
-    write_head(log, output, merged, true);
+    film_log_head(log, output, merged, true);
     if (event->kind == FILM_KIND_CALL) {
-        write_word(log, output, "run ", GREEN);
+        film_log_word(log, output, "run ", GREEN);
     }
     else {
-        write_word(log, output, event->kind == FILM_KIND_RESUME ? "resume " : "throw ",
-                   YELLOW);
+        film_log_word(log, output,
+                      event->kind == FILM_KIND_RESUME ? "resume " : "throw ", YELLOW);
     }
     if (event->kind == FILM_KIND_THROW && event->text != 0) {
-        write_exception(output, log->set->items[merged->recording].reader, event);
+        film_log_exception(output, log->set->items[merged->recording].reader, event);
         FILM_OUTPUT_LITERAL(output, " into ");
     }
     film_output_write(output, function.data, function.length);
@@ -318,28 +318,28 @@ write_exit(film_log_text *log, film_output *output, const film_merged *merged)
 {
     const film_event *event = merged->event;
     film_reader *reader = log->set->items[merged->recording].reader;
-    recorded *item = &log->items[merged->recording];
+    film_log_recorded *item = &log->items[merged->recording];
     film_text function = film_names_get(&item->functions, event->code);
 
-    write_head(log, output, merged, false);
+    film_log_head(log, output, merged, false);
     if (event->kind == FILM_KIND_RETURN) {
-        write_word(log, output, "end ", BLUE);
+        film_log_word(log, output, "end ", BLUE);
     }
     else if (event->kind == FILM_KIND_YIELD) {
-        write_word(log, output, "yield ", YELLOW);
+        film_log_word(log, output, "yield ", YELLOW);
     }
     else {
-        write_word(log, output, "unwind ", RED);
+        film_log_word(log, output, "unwind ", RED);
     }
     film_output_write(output, function.data, function.length);
     write_lasted(output, reader, merged);
     if (event->kind == FILM_KIND_UNWIND) {
         FILM_OUTPUT_LITERAL(output, "  ");
-        write_exception(output, reader, event);
+        film_log_exception(output, reader, event);
     }
     if (event->token_count > 0) {
         FILM_OUTPUT_LITERAL(output, "  -> ");
-        write_value(output, reader, event, 0);
+        film_log_value(output, reader, event, 0);
     }
     film_output_byte(output, '\n');
 }
@@ -384,7 +384,7 @@ write_attributes(film_log_text *log, film_output *output, const film_merged *mer
         return false;
     }
     film_output_byte(output, ' ');
-    write_value(output, log->set->items[merged->recording].reader, merged->event, 0);
+    film_log_value(output, log->set->items[merged->recording].reader, merged->event, 0);
     FILM_OUTPUT_LITERAL(output, "  ");
     film_output_display(output,
                         (film_text){(const char *)log->name.data, log->name.length});
@@ -415,7 +415,7 @@ write_growth(film_log_text *log, film_output *output, const film_merged *merged,
     uint64_t before = (uint64_t)merged->event->length_before;
     uint64_t after = (uint64_t)value->length;
 
-    write_word(log, output, after > before ? "apd " : "pop ", CYAN);
+    film_log_word(log, output, after > before ? "apd " : "pop ", CYAN);
     write_name(log, output, merged);
     FILM_OUTPUT_LITERAL(output, " (");
     film_output_display(output, value->type);
@@ -454,14 +454,14 @@ write_write(film_log_text *log, film_output *output, const film_merged *merged)
     int index = film_event_value_index(event, FILM_ROLE_VALUE);
     film_value value;
 
-    write_head(log, output, merged, false);
+    film_log_head(log, output, merged, false);
     FILM_OUTPUT_LITERAL(output, "  ");
     if (has_grown(reader, event, &value)) {
         write_growth(log, output, merged, &value);
     }
     else {
-        write_word(log, output, event->kind == FILM_KIND_DELETE ? "del " : "upd ",
-                   CYAN);
+        film_log_word(log, output, event->kind == FILM_KIND_DELETE ? "del " : "upd ",
+                      CYAN);
         write_name(log, output, merged);
         if (write_attributes(log, output, merged)) {
             index = -1;
@@ -474,7 +474,7 @@ write_write(film_log_text *log, film_output *output, const film_merged *merged)
         }
     }
     if (index >= 0) {
-        write_value(output, reader, event, (uint32_t)index);
+        film_log_value(output, reader, event, (uint32_t)index);
     }
     film_output_text(output, event->cut ? "  (may have changed)\n" : "\n");
 }
@@ -490,15 +490,15 @@ write_other(film_log_text *log, film_output *output, const film_merged *merged)
     bool is_loss =
         event->kind == FILM_KIND_LOST || event->kind == FILM_KIND_LOST_CONTROL;
 
-    write_head(log, output, merged, false);
+    film_log_head(log, output, merged, false);
     if (event->frame != 0) {
         FILM_OUTPUT_LITERAL(output, "  "); /* inside the frame, where its calls stand */
     }
-    write_word(log, output, film_kind_name(event->kind),
-               event->kind == FILM_KIND_RAISE || is_loss ? RED : YELLOW);
+    film_log_word(log, output, film_kind_name(event->kind),
+                  event->kind == FILM_KIND_RAISE || is_loss ? RED : YELLOW);
     if (is_exception) {
         film_output_byte(output, ' ');
-        write_exception(output, reader, event);
+        film_log_exception(output, reader, event);
     }
     else if (is_loss) {
         film_output_byte(output, ' ');
@@ -515,9 +515,30 @@ write_other(film_log_text *log, film_output *output, const film_merged *merged)
     film_output_byte(output, '\n');
 }
 
+static void
+write_op(film_log_text *log, film_output *output, const film_merged *merged)
+{
+    if (log->ops == NULL) {
+        return;
+    }
+    if (merged->event->kind == FILM_KIND_OP) {
+        film_log_ops_begin(log, output, merged);
+    }
+    else {
+        film_log_ops_end(log, output, merged);
+    }
+}
+
 void
 film_log_text_write(film_log_text *log, film_output *output, const film_merged *merged)
 {
+    if (film_kind_is_op(merged->event->kind)) {
+        write_op(log, output, merged);
+        return;
+    }
+    if (log->ops != NULL) {
+        film_log_ops_pass(log, output, merged);
+    }
     switch (merged->event->kind) {
     case FILM_KIND_CALL:
     case FILM_KIND_RESUME:

@@ -9,12 +9,15 @@
  *
  * At level values: <set scope="local" name="x" value="5" type="int" .../>, delete
  * alike; <change object="7" type="list" value="[1, 2]" length_before="1" .../>; a call
- * has args, a return its value.
+ * has args, a return its value. An op: <op function="torch.add" args="t3, alpha=2" ...>,
+ * its last child <op_end value="t17: f32[64] cpu" .../>.
  *
  * The element of an activation is call, resume or throw; its last child says how it
  * ended (return, yield, unwind), except where the recording does not know.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export/log.h"
+
+#include <filmstrip/tensor.h>
 
 #include "analysis/activity.h"
 #include "export/moment_texts.h"
@@ -120,6 +123,78 @@ write_arguments(document *to, const film_event *event)
     film_moment_texts_end(&to->texts);
 }
 
+/* args="t3: f32[64] cpu, alpha=2" changed="..." and what else an op has. */
+static void
+write_values(document *to, const film_event *event, const char *key, uint32_t first)
+{
+    film_value value;
+
+    film_output_text(to->output, key);
+    for (uint32_t i = first; i < event->token_count; i++) {
+        film_text name = film_reader_op_keyword(to->reader, event, i);
+
+        film_output_text(to->output, i > first ? ", " : "");
+        film_output_xml(to->output, name);
+        film_output_text(to->output, name.length > 0 ? "=" : "");
+        if (film_reader_event_value(to->reader, event, i, VALUE_BYTES, &value, NULL) ==
+            FILM_OK) {
+            film_output_xml(to->output, value.text);
+        }
+    }
+    film_output_byte(to->output, '"');
+}
+
+static void
+write_op(document *to, const film_event *event)
+{
+    static const struct {
+        uint8_t flag;
+        const char *key;
+    } keys[] = {{FILM_OPERATION_GRAD, " grad=\"true\""},
+                {FILM_OPERATION_INFERENCE, " inference=\"true\""},
+                {FILM_OPERATION_INNER, " inner=\"true\""},
+                {FILM_OPERATION_BACKWARD, " backward=\"true\""},
+                {FILM_OPERATION_SYNC, " sync=\"true\""},
+                {FILM_OPERATION_LAUNCH, " launch=\"true\""},
+                {FILM_OPERATION_COMPILED, " compiled=\"true\""},
+                {FILM_OPERATION_MODE, " mode=\"true\""}};
+
+    film_moment_texts_begin(&to->texts, event);
+    if (event->token_count > 0) {
+        write_values(to, event, " args=\"", 0);
+    }
+    film_moment_texts_end(&to->texts);
+    if (event->module != 0) {
+        write_text(to->output, " module=\"",
+                   film_reader_string(to->reader, event->module));
+    }
+    if (event->api != 0) {
+        write_text(to->output, " api=\"", film_reader_string(to->reader, event->api));
+    }
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const char *key = keys[i].flag == FILM_OPERATION_NODE &&
+                                  (event->form & FILM_OPERATION_INNER) != 0
+                              ? " node=\"true\""
+                              : keys[i].key;
+        film_output_text(to->output, (event->form & keys[i].flag) != 0 ? key : "");
+    }
+    write_line(to, " line=\"", film_reader_event_line(to->reader, event));
+}
+
+/* What an op gave and changed, or raised. */
+static void
+write_op_end(document *to, const film_event *event)
+{
+    if ((event->form & FILM_OPERATION_RAISED) != 0) {
+        write_exception(to, event);
+        return;
+    }
+    write_value(to, event, " value=\"", FILM_ROLE_VALUE);
+    if (event->token_count > 1) {
+        write_values(to, event, " changed=\"", 1);
+    }
+}
+
 static void
 write_write(document *to, const film_event *event)
 {
@@ -154,6 +229,7 @@ entry_name(uint8_t cause)
     return cause == FILM_KIND_RESUME   ? "resume"
            : cause == FILM_KIND_THROW  ? "throw"
            : cause == FILM_KIND_C_CALL ? "c_call"
+           : cause == FILM_KIND_OP     ? "op"
                                        : "call";
 }
 
@@ -164,7 +240,7 @@ write_enter(document *to, const film_step *step)
 
     film_output_byte(to->output, '<');
     film_output_text(to->output, entry_name(step->cause));
-    if (step->cause == FILM_KIND_C_CALL) {
+    if (step->cause == FILM_KIND_C_CALL || step->cause == FILM_KIND_OP) {
         write_text(to->output, " function=\"",
                    film_reader_string(to->reader, step->function & ~FILM_C_FUNCTION));
     }
@@ -173,7 +249,10 @@ write_enter(document *to, const film_step *step)
         write_text(to->output, " file=\"", code->file);
         write_number(to->output, " line=\"", code->first_line);
     }
-    if (step->event != NULL && step->cause != FILM_KIND_C_CALL) {
+    if (step->event != NULL && step->cause == FILM_KIND_OP) {
+        write_op(to, step->event);
+    }
+    else if (step->event != NULL && step->cause != FILM_KIND_C_CALL) {
         write_line(to, " caller_line=\"",
                    film_reader_line(to->reader, step->event->caller_code,
                                     step->event->caller_offset));
@@ -209,6 +288,9 @@ write_event(document *to, const film_step *step)
     else if (event->kind == FILM_KIND_RETURN || event->kind == FILM_KIND_YIELD) {
         write_value(to, event, " value=\"", FILM_ROLE_VALUE);
     }
+    else if (event->kind == FILM_KIND_OP_END) {
+        write_op_end(to, event);
+    }
     else if (event->text != 0) {
         write_text(to->output, " name=\"", film_reader_string(to->reader, event->text));
     }
@@ -238,6 +320,11 @@ takes(document *to, const film_step *step, uint64_t depth)
         !film_selection_takes_kind(to->selection, to->recording, step->event)) {
         return false;
     }
+    if (step->cause == FILM_KIND_OP && step->event != NULL) {
+        return film_selection_takes_op(to->selection, to->recording, step->event) ||
+               film_selection_takes_code(to->selection, to->recording,
+                                         step->event->code);
+    }
     if (step->function & FILM_C_FUNCTION) {
         return to->selection->pattern_count == 0;
     }
@@ -257,19 +344,45 @@ write_leave(document *to, const film_step *step, const char *name)
 
 /* One byte an open activation: which element to close, or one of these. */
 #define LEFT_OUT 0u
+#define OP_LEFT_OUT 0xfdu /* ops are no levels of calls */
+#define OP_BEGAN_BEFORE 0xfeu
 #define BEGAN_BEFORE 0xffu /* the range: its end is shown by itself */
 
 static void
 write_step_leave(document *to, const film_step *step, uint8_t cause)
 {
-    if (cause == BEGAN_BEFORE) {
+    if (cause == BEGAN_BEFORE || cause == OP_BEGAN_BEFORE) {
         if (step->event != NULL && is_in_range(to, step)) {
             write_event(to, step);
         }
     }
-    else if (cause != LEFT_OUT) {
+    else if (cause != LEFT_OUT && cause != OP_LEFT_OUT) {
         write_leave(to, step, entry_name(cause));
     }
+}
+
+static bool
+is_op(uint8_t cause)
+{
+    return cause == FILM_KIND_OP || cause == OP_LEFT_OUT || cause == OP_BEGAN_BEFORE;
+}
+
+/* The activation that begins, as a byte of the open ones. */
+static uint8_t
+open_as(document *to, const film_step *step, uint64_t depth)
+{
+    bool op = step->cause == FILM_KIND_OP;
+    bool taken = takes(to, step, op ? depth : depth + 1);
+
+    if (!taken) {
+        return op ? OP_LEFT_OUT : LEFT_OUT;
+    }
+    if (!is_in_range(to, step)) {
+        return op ? OP_BEGAN_BEFORE : BEGAN_BEFORE;
+    }
+    to->selection->taken++;
+    write_enter(to, step);
+    return step->cause;
 }
 
 static film_status
@@ -277,28 +390,25 @@ write_steps(document *to, film_activity *activity, film_buffer *open, film_error
 {
     film_step step;
     film_status status;
+    uint64_t depth = 0;
 
     while ((status = film_activity_next(activity, &step, error)) == FILM_OK) {
         if (step.kind == FILM_STEP_ENTER) {
-            bool taken = takes(to, &step, open->length + 1);
-            bool shown = taken && is_in_range(to, &step);
-            film_buffer_put_byte(open, shown   ? step.cause
-                                       : taken ? BEGAN_BEFORE
-                                               : LEFT_OUT);
+            uint8_t opened = open_as(to, &step, depth);
+            film_buffer_put_byte(open, opened);
             if (open->failed) {
                 return film_fail(error, FILM_NO_MEMORY, "not enough memory");
             }
-            if (shown) {
-                to->selection->taken++;
-                write_enter(to, &step);
-            }
+            depth += !is_op(opened);
         }
         else if (step.kind == FILM_STEP_LEAVE) {
             if (open->length > 0) {
-                write_step_leave(to, &step, open->data[--open->length]);
+                uint8_t opened = open->data[--open->length];
+                depth -= !is_op(opened);
+                write_step_leave(to, &step, opened);
             }
         }
-        else if (takes(to, &step, open->length) && is_in_range(to, &step)) {
+        else if (takes(to, &step, depth) && is_in_range(to, &step)) {
             to->selection->taken++;
             write_event(to, &step);
         }

@@ -64,7 +64,8 @@ put_packet(trace *to, film_error *error)
 static film_status
 put_process(trace *to, size_t recording, uint64_t uuid, film_error *error)
 {
-    film_text name = film_track_process_name(&to->set->items[recording]);
+    char room[FILM_TRACK_BYTES];
+    film_text name = film_track_process_name(&to->set->items[recording], room);
 
     restart(to, &to->inner);
     restart(to, &to->message);
@@ -169,7 +170,7 @@ put_step(trace *to, size_t recording, const film_step *step, film_error *error)
     else {
         restart(to, &to->message);
         film_protobuf_number(&to->message, 9, SLICE_END);
-        if (step->cause == FILM_KIND_UNWIND && step->event != NULL) {
+        if (film_step_raised(step)) {
             put_exception(to, from->reader, step->event);
         }
     }

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export/scrub_content.h"
 
+#include <filmstrip/tensor.h>
+
 #include "reader/render.h"
 
 #include <string.h>
@@ -34,6 +36,9 @@ film_scrub_is_named(film_scrubber *scrubber, const film_event *event, uint32_t i
         return film_secrets_is_name(
             &scrubber->secrets,
             film_reader_argument_name(scrubber->reader, event, index));
+    case FILM_KIND_OP:
+        return film_secrets_is_name(
+            &scrubber->secrets, film_reader_op_keyword(scrubber->reader, event, index));
     case FILM_KIND_SET:
         if ((int)index != film_event_value_index(event, FILM_ROLE_VALUE)) {
             return false;
@@ -234,8 +239,7 @@ append_body(film_scrubber *scrubber, film_row row, const film_event *event)
 /* VALUES rows wait for the event they belong to. */
 typedef struct waiting {
     film_buffer tokens; /* owned */
-    uint32_t counts[8]; /* of each row */
-    size_t rows;
+    film_buffer counts; /* owned; of each row, a byte */
 } waiting;
 
 static bool
@@ -245,14 +249,15 @@ append_waiting(film_scrubber *scrubber, waiting *values, const film_event *event
     uint32_t first = 0;
     bool done = true;
 
-    for (size_t i = 0; i < values->rows && done; i++) {
-        film_row row = {.kind = FILM_KIND_VALUES, .token_count = values->counts[i]};
+    for (size_t i = 0; i < values->counts.length && done; i++) {
+        film_row row = {.kind = FILM_KIND_VALUES,
+                        .token_count = values->counts.data[i]};
 
         done = clean_tokens(scrubber, &input, row.token_count, event, first) &&
                append(scrubber, row);
         first += row.token_count;
     }
-    values->rows = 0;
+    film_buffer_clear(&values->counts);
     film_buffer_clear(&values->tokens);
     return done;
 }
@@ -278,6 +283,8 @@ is_understood(uint8_t kind)
     case FILM_KIND_C_CALL:
     case FILM_KIND_C_RETURN:
     case FILM_KIND_C_RAISE:
+    case FILM_KIND_OP:
+    case FILM_KIND_OP_END:
     case FILM_KIND_THREAD_START:
     case FILM_KIND_THREAD_END:
     case FILM_KIND_TASK:
@@ -316,12 +323,10 @@ take_row(film_scrubber *scrubber, const film_row *row, film_state *state,
 
     FILM_TRY(film_state_apply(state, row, &event, &is_event));
     if (row->kind == FILM_KIND_VALUES) {
-        if (values->rows == sizeof(values->counts) / sizeof(values->counts[0])) {
-            return FILM_CORRUPT;
-        }
-        values->counts[values->rows++] = row->token_count;
+        film_buffer_put_byte(&values->counts, (uint8_t)row->token_count);
         film_buffer_append(&values->tokens, row->tokens, row->tokens_length);
-        return FILM_OK;
+        return values->counts.failed || values->tokens.failed ? FILM_NO_MEMORY
+                                                              : FILM_OK;
     }
     if (row->kind == FILM_KIND_CELLS || row->kind == FILM_KIND_RESTORED) {
         return FILM_OK; /* left out, as the variables of keyframes are */
@@ -348,8 +353,8 @@ take_row(film_scrubber *scrubber, const film_row *row, film_state *state,
 static film_status
 why_not(const film_scrubber *scrubber, const waiting *values)
 {
-    bool failed =
-        scrubber->secrets.failed || scrubber->tokens.failed || values->tokens.failed;
+    bool failed = scrubber->secrets.failed || scrubber->tokens.failed ||
+                  values->tokens.failed || values->counts.failed;
 
     for (size_t i = 0; i < FILM_COLUMNS; i++) {
         failed = failed || scrubber->columns.buffers[i].failed;
@@ -380,6 +385,7 @@ film_scrub_events(film_scrubber *scrubber, const film_buffer *raw, film_state *s
     if (status == FILM_CORRUPT) {
         status = why_not(scrubber, &values);
     }
+    film_buffer_reset(&values.counts);
     film_buffer_reset(&values.tokens);
     if (status == FILM_OK) {
         film_columns_finish(&scrubber->columns, out);

@@ -123,10 +123,12 @@ put_frames(profile *to)
 static film_status
 put_all(profile *to, film_error *error)
 {
+    char room[FILM_TRACK_BYTES];
+
     FILM_OUTPUT_LITERAL(
         to->output, "{\"$schema\":\"https://www.speedscope.app/"
                     "file-format-schema.json\",\"exporter\":\"filmstrip\",\"name\":");
-    film_output_json(to->output, film_track_process_name(&to->set->items[0]));
+    film_output_json(to->output, film_track_process_name(&to->set->items[0], room));
     FILM_OUTPUT_LITERAL(to->output, ",\"activeProfileIndex\":0,\"profiles\":[\n");
     for (size_t i = 0; i < to->set->count; i++) {
         size_t threads = film_reader_thread_count(to->set->items[i].reader);

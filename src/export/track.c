@@ -37,15 +37,20 @@ film_track_thread(const film_reader *reader, size_t thread_index)
 }
 
 film_text
-film_track_process_name(const film_recording *recording)
+film_track_process_name(const film_recording *recording, char room[FILM_TRACK_BYTES])
 {
     const char *program = film_reader_meta(recording->reader, "program");
     const char *slash = strrchr(recording->path, '/');
 
-    if (program != NULL && program[0] != '\0') {
+    if (program == NULL || program[0] == '\0') {
+        program = slash == NULL ? recording->path : slash + 1;
+    }
+    if (recording->rank < 0) {
         return film_text_of(program);
     }
-    return film_text_of(slash == NULL ? recording->path : slash + 1);
+    snprintf(room, FILM_TRACK_BYTES, "rank %lld%s: %s", (long long)recording->rank,
+             recording->is_helper ? ", helper" : "", program);
+    return film_text_of(room);
 }
 
 film_text

@@ -16,9 +16,12 @@ film_track_process(const film_recordings *set, size_t recording);
 uint64_t
 film_track_thread(const film_reader *reader, size_t thread_index);
 
-/* What to call the process: the program, else the file's name. */
+#define FILM_TRACK_BYTES 512
+
+/* What to call the process: the program, else the file's name; a rank's in front of it.
+ * Borrows from the recording or from `room`. */
 film_text
-film_track_process_name(const film_recording *recording);
+film_track_process_name(const film_recording *recording, char room[FILM_TRACK_BYTES]);
 
 /* The thread's name, "thread N" where it has none; `room` holds the latter. */
 film_text

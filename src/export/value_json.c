@@ -3,6 +3,7 @@
 #include "export/value_json.h"
 
 #include "base/alloc.h"
+#include "export/tensor_json.h"
 #include "reader/note_parts.h"
 #include "reader/render.h"
 
@@ -156,6 +157,19 @@ write_array(film_value_json *json, film_output *output, const film_value_record 
                      film_reader_string(json->reader, film_input_varint32(&input)));
 }
 
+/* A tensor's keys; false: the record is of something else. */
+static bool
+write_tensor(film_value_json *json, film_output *output, uint64_t id)
+{
+    film_tensor tensor;
+
+    if (film_reader_tensor(json->reader, id, &tensor, NULL) != FILM_OK) {
+        return false;
+    }
+    film_tensor_json_write(output, &tensor, &json->text);
+    return true;
+}
+
 /* What is in it, where it is a container. */
 static void
 write_content(film_value_json *json, film_output *output,
@@ -260,7 +274,12 @@ write_value(film_value_json *json, film_output *output, const film_token *token,
     if ((token->kind == FILM_TOKEN_VALUE || token->kind == FILM_TOKEN_OBJECT) &&
         token->value < bound) {
         json->bound = token->value; /* records refer to earlier ones only */
-        write_parts(json, output, token->value, depth);
+        if (!write_tensor(json, output, token->value)) {
+            write_parts(json, output, token->value, depth);
+        }
+        else {
+            is_record = false;
+        }
         if (is_record) {
             write_content(json, output, &record, ",\"items\":", depth);
         }

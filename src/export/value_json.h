@@ -4,7 +4,8 @@
  *    "cut": true, "redacted": true}
  *
  * `items` of a sequence is a list of values, of a mapping a list of [key, value], of an
- * instance an object {name: value}. An array has "shape" and "dtype". An instance that
+ * instance an object {name: value}. An array has "shape" and "dtype", a tensor more
+ * (tensor_json.h). An instance that
  * is only referred to has its content as first seen the first time it is written:
  * "first".
  * SPDX-License-Identifier: Apache-2.0 */

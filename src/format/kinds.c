@@ -28,8 +28,12 @@ film_event_value_index(const film_event *event, film_value_role role)
     uint32_t index = role == FILM_ROLE_OWNER ? 0 : role == FILM_ROLE_KEY ? 1 : 0;
 
     if (role == FILM_ROLE_VALUE) {
-        if (event->kind == FILM_KIND_CALL) {
-            return -1; /* arguments: each has its slot */
+        if (event->kind == FILM_KIND_CALL || event->kind == FILM_KIND_OP) {
+            return -1; /* arguments: each has its slot, or name */
+        }
+        if (event->kind == FILM_KIND_OP_END &&
+            (event->form & FILM_OPERATION_RAISED) != 0) {
+            return -1;
         }
         index = before_value;
     }

@@ -452,6 +452,33 @@ apply_change(film_state *state, film_input *body, film_event *event)
     at_top(state, event);
 }
 
+static void
+apply_op(film_state *state, film_input *body, film_event *event)
+{
+    event->text = film_input_varint32(body);
+    event->offset = film_input_varint32(body) - 1;
+    event->form = film_input_byte(body);
+    event->slot = film_input_varint32(body);
+    event->name = film_input_varint32(body);
+    event->module = film_input_varint32(body);
+    event->api = film_input_varint32(body);
+    event->count = film_input_varint(body);
+    event->op = event->number;
+    at_top(state, event);
+}
+
+static void
+apply_op_end(film_state *state, film_input *body, film_event *event)
+{
+    uint64_t distance = film_input_varint(body);
+
+    event->form = film_input_byte(body);
+    event->text = film_input_varint32(body);
+    event->value = film_input_varint(body);
+    event->op = distance > event->number ? 0 : event->number - distance;
+    at_top(state, event);
+}
+
 static film_status
 apply_ext(film_state *state, const film_row *row, film_event *event)
 {
@@ -489,6 +516,12 @@ apply_ext(film_state *state, const film_row *row, film_event *event)
         event->text = film_input_varint32(&body);
         event->offset = film_input_varint32(&body) - 1;
         at_top(state, event);
+        break;
+    case FILM_KIND_OP:
+        apply_op(state, &body, event);
+        break;
+    case FILM_KIND_OP_END:
+        apply_op_end(state, &body, event);
         break;
     case FILM_KIND_THREAD_START:
         event->text = film_input_varint32(&body);

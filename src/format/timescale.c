@@ -13,6 +13,16 @@ film_timescale_begin(film_timescale *scale, double ns_per_raw)
     scale->segments[0].slope = (uint64_t)(ns_per_raw * 4294967296.0);
 }
 
+bool
+film_timescale_measure(film_timescale *scale, uint64_t raw, uint64_t real_ns)
+{
+    if (scale->count != 1 || raw == 0 || real_ns == 0) {
+        return false;
+    }
+    scale->segments[0].slope = (uint64_t)((double)real_ns / (double)raw * 4294967296.0);
+    return true;
+}
+
 film_segment
 film_timescale_segment(const film_timescale *scale, uint64_t raw, uint64_t *end)
 {

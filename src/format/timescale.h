@@ -5,6 +5,7 @@
 #ifndef FILMSTRIP_TIMESCALE_H
 #define FILMSTRIP_TIMESCALE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define FILM_SEGMENTS 64u
@@ -26,6 +27,12 @@ typedef struct film_timescale {
 /* Begins the scale with its first segment. */
 void
 film_timescale_begin(film_timescale *scale, double ns_per_raw);
+
+/* What the real clock says at `raw`, while the scale has its first segment only and no
+ * time was told by it: the guess it began with becomes what was measured since. False:
+ * there is nothing to measure by. */
+bool
+film_timescale_measure(film_timescale *scale, uint64_t raw, uint64_t real_ns);
 
 /* Adds a segment at `raw`, given what the real clock says there. Returns its slot, or
  * -1 when it is too early for one (less than a second since the last). */

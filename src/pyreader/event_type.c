@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <structmember.h>
 
+#include "analysis/kinds.h"
+
 PyObject *
 film_pyreader_event_new(reader_state *state, ReaderObject *reader,
                         const film_event *event)
@@ -109,6 +111,26 @@ event_get_code(PyObject *object, void *Py_UNUSED(closure))
                               self->reader->reader, self->event.code);
 }
 
+/* What the op called; None where its beginning is not in the recording. */
+static PyObject *
+op_function(EventObject *self)
+{
+    film_reader *reader = film_pyreader_open(self->reader);
+    film_event begun = self->event;
+    int found = 1;
+
+    if (reader == NULL) {
+        return NULL;
+    }
+    if (self->event.kind == FILM_KIND_OP_END) {
+        found = film_event_find_op(self, reader, &begun);
+    }
+    if (found <= 0) {
+        return none_unless_error();
+    }
+    return film_pyreader_text(film_reader_string(reader, begun.text));
+}
+
 static PyObject *
 event_get_function(PyObject *object, void *Py_UNUSED(closure))
 {
@@ -122,6 +144,9 @@ event_get_function(PyObject *object, void *Py_UNUSED(closure))
         return reader == NULL
                    ? NULL
                    : film_pyreader_text(film_reader_string(reader, self->event.text));
+    }
+    if (film_kind_is_op(self->event.kind)) {
+        return op_function(self);
     }
     code = find_code(self);
     return code == NULL ? none_unless_error() : film_pyreader_text(code->function);
@@ -230,7 +255,8 @@ static PyGetSetDef event_getset[] = {
     {"code_id", event_get_code_id, NULL, "The id of its frame's code, or None.", NULL},
     {"code", event_get_code, NULL, "Its frame's code, or None.", NULL},
     {"offset", event_get_offset, NULL, "Its place in the code, or None.", NULL},
-    {"function", event_get_function, NULL, "module.qualname, or None.", NULL},
+    {"function", event_get_function, NULL,
+     "module.qualname; of a C function or an op its name; or None.", NULL},
     {"file", event_get_file, NULL, "The file of its code, or None.", NULL},
     {"line", event_get_line, NULL,
      "Where it happened; of a call, the function's first line. None: no line.", NULL},
@@ -242,7 +268,25 @@ static PyGetSetDef event_getset[] = {
      "What was written, returned or yielded, or an exception's message: a dict as in "
      "`dump`, or None.",
      NULL},
-    {"args", film_event_get_args, NULL, "Of a call: {name: value}, or None.", NULL},
+    {"args", film_event_get_args, NULL,
+     "Of a call: {name: value}; of an op: a list of values; or None.", NULL},
+    {"kwargs", film_event_get_kwargs, NULL, "Of an op: {name: value}.", NULL},
+    {"op", film_event_get_op, NULL, "Of op and op_end: the number of the op event.",
+     NULL},
+    {"result", film_event_get_result, NULL, "Of an op_end: what it gave, a value.",
+     NULL},
+    {"changed", film_event_get_changed, NULL,
+     "Of an op_end: the tensors that it has changed in place, a list.", NULL},
+    {"module", film_event_get_module, NULL,
+     "Of an op: the path of the nn.Module whose forward runs, or None.", NULL},
+    {"api", film_event_get_api, NULL,
+     "Of an op: the Python function of torch's that led to it, or None.", NULL},
+    {"flags", film_event_get_flags, NULL,
+     "Of an op: grad, inference, inner, backward, sync, launch, compiled.", NULL},
+    {"sequence", film_event_get_sequence, NULL,
+     "Of an op: autograd's number of the node, or None.", NULL},
+    {"duration_ns", film_event_get_duration_ns, NULL,
+     "Of an op_end: the time since its op, or None.", NULL},
     {"name", film_event_get_name, NULL,
      "What a set or delete wrote to; None for items and other events.", NULL},
     {"scope", film_event_get_scope, NULL,

@@ -22,24 +22,33 @@ parse_json(const film_buffer *bytes)
     return result;
 }
 
-/* The event's value at `index`: a dict. */
-static PyObject *
-value_at(EventObject *self, film_reader *reader, uint32_t index)
+film_timeline *
+film_event_timeline(EventObject *self, film_reader *reader)
+{
+    film_error error = {FILM_OK, 0, ""};
+
+    if (self->reader->timeline == NULL &&
+        film_timeline_open(reader, &self->reader->timeline, &error) != FILM_OK) {
+        film_pyreader_raise(film_pyreader_state(Py_TYPE(self)), error.status, &error);
+        return NULL;
+    }
+    return self->reader->timeline;
+}
+
+PyObject *
+film_event_value_at(EventObject *self, film_reader *reader, uint32_t index)
 {
     film_timeline_at at = {.moment =
                                film_moment_of(self->event.thread, self->event.number)};
-    film_error error = {FILM_OK, 0, ""};
     film_value_json json;
     film_buffer bytes = {0};
     film_output output;
     PyObject *result;
 
-    if (self->reader->timeline == NULL &&
-        film_timeline_open(reader, &self->reader->timeline, &error) != FILM_OK) {
-        return film_pyreader_raise(film_pyreader_state(Py_TYPE(self)), error.status,
-                                   &error);
+    at.timeline = film_event_timeline(self, reader);
+    if (at.timeline == NULL) {
+        return NULL;
     }
-    at.timeline = self->reader->timeline;
     if (film_output_init(&output, -1, NULL) != FILM_OK) {
         return PyErr_NoMemory();
     }
@@ -70,7 +79,7 @@ value_with_role(PyObject *object, film_value_role role)
     if (index < 0) {
         Py_RETURN_NONE;
     }
-    return value_at(self, reader, (uint32_t)index);
+    return film_event_value_at(self, reader, (uint32_t)index);
 }
 
 PyObject *
@@ -111,6 +120,9 @@ film_event_get_args(PyObject *object, void *Py_UNUSED(closure))
     if (reader == NULL) {
         return NULL;
     }
+    if (self->event.kind == FILM_KIND_OP) {
+        return film_event_op_args(self, reader);
+    }
     if (self->event.kind != FILM_KIND_CALL || self->event.token_count == 0) {
         Py_RETURN_NONE;
     }
@@ -118,7 +130,7 @@ film_event_get_args(PyObject *object, void *Py_UNUSED(closure))
     for (uint32_t i = 0; args != NULL && i < self->event.token_count; i++) {
         PyObject *name =
             film_pyreader_text(film_reader_argument_name(reader, &self->event, i));
-        PyObject *value = name == NULL ? NULL : value_at(self, reader, i);
+        PyObject *value = name == NULL ? NULL : film_event_value_at(self, reader, i);
         if (value == NULL || PyDict_SetItem(args, name, value) < 0) {
             Py_CLEAR(args);
         }

@@ -131,6 +131,12 @@ module_free(void *module)
     (void)module_clear(module);
 }
 
+static PyMethodDef module_methods[] = {
+    {"export_tlparse", film_pyreader_export_tlparse, METH_VARARGS,
+     "Writes what a thread did from one event to another as a log for tlparse."},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyModuleDef_Slot module_slots[] = {
     {Py_mod_exec, module_exec},
     {0, NULL},
@@ -141,6 +147,7 @@ static struct PyModuleDef module_definition = {
     .m_name = "filmstrip._reader",
     .m_doc = "Reads recordings; filmstrip.open is the interface to use.",
     .m_size = sizeof(reader_state),
+    .m_methods = module_methods,
     .m_slots = module_slots,
     .m_traverse = module_traverse,
     .m_clear = module_clear,

@@ -15,6 +15,8 @@
 
 #include <filmstrip/reader.h>
 
+#include "analysis/timeline.h"
+
 typedef struct reader_state {
     PyTypeObject *reader_type; /* owned, as all here */
     PyTypeObject *cursor_type;
@@ -62,6 +64,11 @@ film_pyreader_state(PyTypeObject *type);
 /* Sets the exception that fits `error`; gives NULL. */
 PyObject *
 film_pyreader_raise(reader_state *state, film_status status, const film_error *error);
+
+/* export_tlparse(film, folder, log or None, strings, thread, first, end, outer, moved):
+ * (path of the log, strings in it, ops, what is missing). */
+PyObject *
+film_pyreader_export_tlparse(PyObject *module, PyObject *arguments);
 
 /* A str; damaged UTF-8 is replaced. */
 PyObject *
@@ -115,6 +122,50 @@ film_event_get_length_before(PyObject *object, void *closure);
 
 PyObject *
 film_event_get_cut(PyObject *object, void *closure);
+
+/* event_ops.c: what ops say; None for other events. */
+PyObject *
+film_event_get_op(PyObject *object, void *closure);
+
+PyObject *
+film_event_get_kwargs(PyObject *object, void *closure);
+
+PyObject *
+film_event_get_result(PyObject *object, void *closure);
+
+PyObject *
+film_event_get_changed(PyObject *object, void *closure);
+
+PyObject *
+film_event_get_module(PyObject *object, void *closure);
+
+PyObject *
+film_event_get_api(PyObject *object, void *closure);
+
+PyObject *
+film_event_get_flags(PyObject *object, void *closure);
+
+PyObject *
+film_event_get_sequence(PyObject *object, void *closure);
+
+PyObject *
+film_event_get_duration_ns(PyObject *object, void *closure);
+
+/* The positional arguments of an op: a list. */
+PyObject *
+film_event_op_args(EventObject *self, film_reader *reader);
+
+/* The op that an op_end ends. 1: found; 0: not in the recording; -1: an exception. */
+int
+film_event_find_op(EventObject *self, film_reader *reader, film_event *out);
+
+/* event_values.c: the event's value at `index`, a dict. */
+PyObject *
+film_event_value_at(EventObject *self, film_reader *reader, uint32_t index);
+
+/* The recording's timeline, borrowed; NULL with an exception. */
+film_timeline *
+film_event_timeline(EventObject *self, film_reader *reader);
 
 /* Waits, without the GIL, until no query of another thread uses the reader. */
 void

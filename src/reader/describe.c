@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "reader/render.h"
+#include "reader/tensors.h"
 
 static film_text
 text_of(const char *text)
@@ -67,6 +68,7 @@ film_object_head_read(film_reader *reader, uint64_t id)
                       record.form != FILM_OBJECT_ARRAY &&
                       record.form != FILM_OBJECT_NAMED &&
                       record.form != FILM_OBJECT_EXCEPTION;
+    known->is_tensor = film_record_is_tensor(reader, &record);
     known->has_attributes = record.form == FILM_OBJECT_ATTRIBUTES;
     known->shows_all = known->has_attributes && film_note_shows_all(reader, &record);
     return known;

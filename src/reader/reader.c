@@ -237,6 +237,7 @@ fill_info(film_reader *reader, bool locked)
     memcpy(info->uuid, block->uuid, sizeof(info->uuid));
     info->pid = block->pid;
     info->start_realtime_ns = block->start_realtime_ns;
+    info->start_monotonic_ns = block->start_monotonic_ns;
     info->lost = block->lost;
     info->overwritten = block->overwritten;
     info->file_bytes = reader->file.bytes;
@@ -355,6 +356,7 @@ film_reader_close(film_reader *reader)
     film_buffer_reset(&reader->reference);
     film_buffer_reset(&reader->scratch);
     film_buffer_reset(&reader->text);
+    film_buffer_reset(&reader->tensor);
     film_buffer_reset(&reader->rendered);
     film_buffer_reset(&reader->items);
     film_free(reader);

@@ -61,6 +61,7 @@ typedef struct film_object_head {
     bool has_attributes; /* the record tells them */
     bool shows_all;      /* its text shows whatever attributes it has */
     bool is_fixed;       /* a tuple or frozenset without objects in it */
+    bool is_tensor;
 } film_object_head;
 
 static inline bool
@@ -74,9 +75,16 @@ film_text_is(film_text text, const char *other, size_t length)
 typedef void
 film_record_renewer(void *context, uint64_t id, film_value_record *record, bool held);
 
+/* See film_reader_tell_tensors_by (render.h). `text`: string id of what it is; version: as
+ * in film_tensor. */
+typedef bool
+film_tensor_teller(void *context, uint64_t serial, uint32_t text, int64_t version);
+
 struct film_reader {
-    film_record_renewer *renew; /* what texts are made with; NULL: as recorded */
-    void *renew_context;        /* borrowed */
+    film_record_renewer *renew;       /* what texts are made with; NULL: as recorded */
+    void *renew_context;              /* borrowed */
+    film_tensor_teller *tells_tensor; /* NULL: texts tell what each tensor is */
+    void *tells_context;              /* borrowed */
     film_file file;
     film_loader loader;
     film_directory directory;
@@ -109,6 +117,7 @@ struct film_reader {
     film_buffer keyframe, reference; /* scratch: a keyframe, and one it refers to */
     film_buffer scratch;             /* an unpacked payload */
     film_buffer text;                /* what film_reader_value or _source gave last */
+    film_buffer tensor;              /* what film_reader_tensor gave last */
 };
 
 /* Notes that a chunk, the one with that index in the directory, is damaged. */

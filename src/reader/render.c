@@ -7,6 +7,7 @@
 #include "format/redact.h"
 #include "reader/literal.h"
 #include "reader/render_parts.h"
+#include "reader/tensors.h"
 
 #define NOT_RECORDED "<not recorded>"
 #define NOT_KEPT "<not in the recording>"
@@ -289,7 +290,12 @@ render_object(film_renderer *renderer, const film_value_record *record, film_tex
         return;
     }
     if ((record->flags & FILM_VALUE_NOTED) != 0) {
-        film_render_note(renderer, record);
+        if (film_record_is_tensor(renderer->reader, record)) {
+            film_render_tensor(renderer, record);
+        }
+        else {
+            film_render_note(renderer, record);
+        }
         return;
     }
     switch ((film_object_form)record->form) {

@@ -37,6 +37,12 @@ film_renderer_of(film_reader *reader, film_buffer *out, size_t limit);
 void
 film_reader_renew_by(film_reader *reader, film_record_renewer *renew, void *context);
 
+/* From now on the texts of tensors tell only the name (t17) of those for which `tells` is
+ * false, because what they are was told. NULL: they tell of all what they are. */
+void
+film_reader_tell_tensors_by(film_reader *reader, film_tensor_teller *tells,
+                            void *context);
+
 /* Appends the token's text; renderer->cut tells if it is not all. */
 void
 film_render_token(film_renderer *renderer, const film_token *token);

@@ -1,5 +1,5 @@
-/* capture_arrays.h: numpy arrays and torch tensors: shape and dtype, read in place.
- * Nothing of either library is linked or imported.
+/* capture_arrays.h: numpy arrays: shape and dtype, read in place. Nothing of numpy is
+ * linked or imported.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILMSTRIP_RECORDER_CAPTURE_ARRAYS_H
 #define FILMSTRIP_RECORDER_CAPTURE_ARRAYS_H
@@ -17,14 +17,8 @@ typedef struct film_array {
 bool
 film_array_is_array(const PyTypeObject *type);
 
-bool
-film_array_is_tensor(const PyTypeObject *type);
-
 /* False when it could not be read. */
 bool
 film_array_read(PyObject *object, film_array *array);
-
-bool
-film_tensor_read(PyObject *object, film_array *array);
 
 #endif

@@ -10,6 +10,7 @@
 #include "format/redact.h"
 #include "recorder/attributes.h"
 #include "recorder/capture_arrays.h"
+#include "recorder/torch/shim.h"
 #include "recorder/capture_keep.h"
 #include "recorder/compat_objects.h"
 #include "recorder/deaths.h"
@@ -227,7 +228,7 @@ content_of(PyTypeObject *type)
     if (film_array_is_array(type)) {
         return FILM_CONTENT_ARRAY;
     }
-    if (film_array_is_tensor(type)) {
+    if (film_shim_is_tensor(type)) {
         return FILM_CONTENT_TENSOR;
     }
     return FILM_CONTENT_OPAQUE;
@@ -450,7 +451,9 @@ learn_type(film_type *known, PyTypeObject *type)
     }
     film_family_learn(known, type);
     known->dies_in_sight =
-        !known->said && film_type_dies_in_sight(type, is_deque(type));
+        !known->said &&
+        (film_type_dies_in_sight(type, is_deque(type)) ||
+         (film_type_is_freed_in_sight(type) && film_shim_is_any_tensor(type)));
     if (!the_contents_are_told && is_container((film_content)known->content)) {
         known->content = FILM_CONTENT_OPAQUE;
         known->family = known->note_is_whole ? known->family : 0;

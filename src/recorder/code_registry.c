@@ -7,13 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/collectives.h"
 #include "recorder/catches.h"
 #include "recorder/hooks.h"
 #include "recorder/plan.h"
 #include "recorder/text.h"
+#include "recorder/torch/api_calls.h"
+#include "recorder/torch/compiled.h"
+#include "recorder/torch/hook.h"
 #include "recorder/variables.h"
 
 #define FILE_BUCKETS 256u /* a power of two; programs have hundreds of files */
+#define CODE_NAME_BYTES 512
 #define SHORT_NAME_BYTES 4096u
 
 /* A file that code came from, by its co_filename. */
@@ -118,7 +123,7 @@ plan_writes(film_code *known, const film_frame *frame)
 
     film_plan_free(known->plan);
     known->plan = NULL;
-    if (!known->target || !film_the_session.captures) {
+    if (!known->target || known->calls_only || !film_the_session.captures) {
         return;
     }
     if (frame != NULL) {
@@ -388,14 +393,42 @@ describe(PyCodeObject *code, const char *file, const char *module)
     return id;
 }
 
-/* The resolved __file__ of the module that compiled text runs in; borrowed from the
- * table of files, or NULL. */
+/* The file of the code that runs a text: the nearest frame's that is no text itself. */
+static char *
+running_file(const film_frame *frame)
+{
+    char *file = NULL;
+
+    for (frame = film_frame_caller(frame); frame != NULL && file == NULL;
+         frame = film_frame_caller(frame)) {
+        file =
+            film_text_new(((PyCodeObject *)film_frame_code(frame))->co_filename, true);
+        if (file != NULL && file[0] == '<') {
+            free(file);
+            file = NULL;
+        }
+    }
+    return file;
+}
+
+/* The resolved __file__ of the module that compiled text runs in. Of the body of a text
+ * that runs in no module (exec(text, {})), or in one that is text itself, the file of the
+ * code that runs it. Borrowed from the table of files, or NULL. */
 static const char *
-enclosing_file(const film_frame *frame)
+enclosing_file(PyCodeObject *code, const film_frame *frame)
 {
     PyObject *file = global_text(frame, film_the_session.file_key);
     const known_file *known =
         file == NULL ? NULL : find_file(film_text_new(file, true));
+    bool placed = known != NULL ? known->file[0] != '<'
+                                : global_text(frame, film_the_session.name_key) != NULL;
+
+    if (!placed && frame != NULL && (code->co_flags & CO_OPTIMIZED) == 0 &&
+        film_frame_code(frame) == (PyObject *)code) {
+        known_file *runs = find_file(running_file(frame));
+
+        known = runs != NULL ? runs : known;
+    }
 
     return known == NULL ? NULL : known->real;
 }
@@ -415,7 +448,8 @@ decide(film_code *known, PyCodeObject *code, const film_frame *frame)
     const char *shown;
     bool accepted;
 
-    known->target = known->is_caller = false;
+    known->target = known->is_caller = known->calls_only = false;
+    known->compile_role = FILM_COMPILE_NONE;
     if (file == NULL || module == NULL || qualname == NULL) {
         free(module);
         free(qualname);
@@ -425,18 +459,29 @@ decide(film_code *known, PyCodeObject *code, const film_frame *frame)
     origin.real = file->real;
     origin.module = module;
     origin.qualname = qualname;
-    origin.within = file->file[0] == '<' ? enclosing_file(frame) : NULL;
+    origin.within = file->file[0] == '<' ? enclosing_file(code, frame) : NULL;
     accepted = film_targets_accept(&film_the_session.options.targets, &origin);
+    known->compile_role = (uint8_t)film_compiled_role(
+        module, qualname, accepted && !film_the_session.options.targets.all);
+    if (known->compile_role == FILM_COMPILE_COMPILER) {
+        accepted = false;
+    }
+    known->calls_only = accepted ? !film_the_session.options.targets.all &&
+                                       film_collective_find(module, qualname) != NULL
+                                 : film_api_is_call(code, module);
     free(qualname);
-    if (!accepted) {
+    if (!accepted && !known->calls_only) {
         free(module);
         return;
     }
     shown = film_session_short_name(file->file, short_name, sizeof(short_name));
-    if (!file->source_told && file->file[0] != '<') {
-        film_writer_source(film_the_session.writer, shown, file->real, NULL, 0);
+    /* Where only calls are told, the source (some 250 KB of torch's) tells no more. */
+    if (!known->calls_only) {
+        if (!file->source_told && file->file[0] != '<') {
+            film_writer_source(film_the_session.writer, shown, file->real, NULL, 0);
+        }
+        file->source_told = true;
     }
-    file->source_told = true;
     known->id = describe(code, shown, module);
     /* A writer that has stopped describes nothing more: the code stays a target, so
      * that its events are counted as lost. */
@@ -477,6 +522,53 @@ film_code_describe_caller(film_code *known, PyCodeObject *code, const film_frame
     free(module);
     film_compat_restore_error(&saved);
     return known->id != UINT32_MAX;
+}
+
+static bool
+wraps_functions(PyObject *module)
+{
+    static const char *const names[] = {"contextlib", "functools", "typing_extensions",
+                                        "warnings", "_py_warnings"};
+
+    for (size_t index = 0; index < sizeof(names) / sizeof(names[0]); index++) {
+        if (PyUnicode_CompareWithASCIIString(module, names[index]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+uint32_t
+film_code_name(const film_frame *frame)
+{
+    PyCodeObject *code = (PyCodeObject *)film_frame_code(frame);
+    film_code *known = film_code_of(code, frame);
+    char text[CODE_NAME_BYTES];
+    PyObject *module;
+    size_t length = 0;
+
+    if (FILM_LIKELY(known->name != 0) || known == &no_target) {
+        return known->name;
+    }
+    module = global_text(frame, film_the_session.name_key);
+    if (module != NULL) {
+        known->decorates = wraps_functions(module);
+        length = film_text_copy(module, text, sizeof(text) / 2, NULL);
+        text[length++] = '.';
+    }
+    length += film_text_copy(code->co_qualname, text + length,
+                             sizeof(text) - length - 1, NULL);
+    known->name = film_writer_string(film_the_session.writer, text, length);
+    return known->name;
+}
+
+bool
+film_code_decorates(const film_frame *frame)
+{
+    const film_code *known =
+        film_code_of((PyCodeObject *)film_frame_code(frame), frame);
+
+    return film_code_name(frame) != 0 && known->decorates;
 }
 
 film_code *
@@ -520,12 +612,14 @@ film_code_register(PyCodeObject *code, const film_frame *frame)
         known->initialises =
             PyUnicode_CompareWithASCIIString(code->co_name, "__init__") == 0;
         bound_files();
+        film_torch_await(code, frame);
         decide(known, code, frame);
         if (known->target && known->catches == NULL) {
             known->catches = film_catches_new(code);
         }
         known->outdated = 0;
         known->plan_count = 0;
+        known->name = 0;
         known->strayed = false;
         plan_writes(known, frame);
         known->is_special = known->suspends || known->has_namespace ||

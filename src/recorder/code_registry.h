@@ -20,6 +20,9 @@ typedef struct film_code {
     const _Py_CODEUNIT *first; /* start of its bytecode, valid while the code lives */
     uint32_t id;               /* the file's number for it */
     bool target;
+    bool calls_only;              /* a target of which only calls are told (torch/
+                                     api_calls.h) */
+    uint8_t compile_role;         /* film_compile_role (torch/compiled.h) */
     bool is_caller;               /* no target, described because it calls one */
     bool suspends;                /* generator, coroutine or async generator */
     bool initialises;             /* named __init__ */
@@ -30,6 +33,8 @@ typedef struct film_code {
     uint64_t outdated;   /* the generation its plan was for, if it is to be made anew */
     uint32_t plan_count; /* how often that was done */
     bool strayed;        /* a frame went where the plan does not lead */
+    uint32_t name;       /* string id of module.qualname; 0: not asked for yet */
+    bool decorates;      /* asked for: its module is one that wraps others' functions */
     uint64_t watched;    /* its film_compat_instrumentation when it was last watched */
     PyCodeObject *code;  /* whose it is; not a reference: both die together */
     struct film_code *next_watched, *previous_watched; /* see film_codes_watched */
@@ -60,6 +65,14 @@ film_code_watch_again(film_code *known);
 bool
 film_code_describe_caller(film_code *known, PyCodeObject *code,
                           const film_frame *frame);
+
+/* module.qualname of the code that a frame runs, as a string id. */
+uint32_t
+film_code_name(const film_frame *frame);
+
+/* Code of functools, contextlib and the like: what it calls is meant where it is called. */
+bool
+film_code_decorates(const film_frame *frame);
 
 static inline film_code *
 film_code_of(PyCodeObject *code, const film_frame *frame)

@@ -115,6 +115,18 @@ film_compat_thread_state(void)
     return *film_the_gil_holder;
 }
 
+/* The thread state whose thread holds the GIL, this one: NULL where it holds none. The one
+ * above may have let go of it. */
+static inline PyThreadState *
+film_compat_attached_state(void)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+    return PyThreadState_GetUnchecked();
+#else
+    return _PyThreadState_UncheckedGet();
+#endif
+}
+
 /* The frame that runs now, NULL when none does. */
 static inline film_frame *
 film_compat_current_frame(void)
@@ -220,6 +232,21 @@ film_frame_is_incomplete(const film_frame *frame)
     code = (PyCodeObject *)film_frame_code(frame);
     return film_frame_instruction(frame) <
            film_code_first_unit(code) + code->_co_firsttraceable;
+}
+
+/* The function whose call the frame is; NULL: none. Borrowed. */
+static inline PyObject *
+film_frame_function(const film_frame *frame)
+{
+#if PY_VERSION_HEX >= 0x030e0000
+    return PyStackRef_IsNull(frame->f_funcobj)
+               ? NULL
+               : PyStackRef_AsPyObjectBorrow(frame->f_funcobj);
+#elif PY_VERSION_HEX >= 0x030c0000
+    return frame->f_funcobj;
+#else
+    return (PyObject *)frame->f_func;
+#endif
 }
 
 static inline PyObject *
@@ -409,6 +436,31 @@ film_compat_restore_error(film_saved_error *saved)
     PyErr_SetRaisedException(saved->exception);
 #else
     PyErr_Restore(saved->type, saved->value, saved->traceback);
+#endif
+}
+
+/* What was put aside: the exception, or its type where 3.11 has not made the instance yet,
+ * and then what belongs to it. Borrowed; NULL: nothing was. */
+static inline PyObject *
+film_saved_exception(const film_saved_error *saved)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    return saved->exception;
+#else
+    return saved->value != NULL && PyExceptionInstance_Check(saved->value)
+               ? saved->value
+               : saved->type;
+#endif
+}
+
+static inline PyObject *
+film_saved_value(const film_saved_error *saved)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    (void)saved;
+    return NULL;
+#else
+    return saved->value;
 #endif
 }
 

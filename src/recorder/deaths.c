@@ -225,6 +225,21 @@ is_freed_directly(const PyTypeObject *base)
            strcmp(base->tp_name, "_asyncio.TaskStepMethWrapper") == 0;
 }
 
+/* A class that pybind11 has made: its destructor is that of pybind11's own base class,
+ * which gives the memory back and keeps none. So the groups of torch.distributed keep
+ * their serials. */
+static bool
+is_of_pybind(const PyTypeObject *type)
+{
+    const PyTypeObject *base = type;
+
+    while (base->tp_base != NULL && base->tp_base != &PyBaseObject_Type) {
+        base = base->tp_base;
+    }
+    return strcmp(base->tp_name, "pybind11_object") == 0 &&
+           base->tp_dealloc == type->tp_dealloc;
+}
+
 bool
 film_type_dies_in_sight(const PyTypeObject *type, bool is_deque)
 {
@@ -251,7 +266,14 @@ film_type_dies_in_sight(const PyTypeObject *type, bool is_deque)
     }
     /* The free lists are for exact lists, dicts and tuples. */
     return base == &PyBaseObject_Type || base == &PyList_Type || base == &PyDict_Type ||
-           base == &PyTuple_Type || is_freed_directly(base);
+           base == &PyTuple_Type || is_freed_directly(base) || is_of_pybind(base);
+}
+
+bool
+film_type_is_freed_in_sight(const PyTypeObject *type)
+{
+    return the_listener != NULL && type->tp_alloc == PyType_GenericAlloc &&
+           type->tp_free == PyObject_GC_Del;
 }
 
 bool

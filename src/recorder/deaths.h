@@ -55,6 +55,11 @@ film_deaths_are_seen(void)
 bool
 film_type_dies_in_sight(const PyTypeObject *type, bool is_deque);
 
+/* The same for a type of a C extension, of which it is known that its destructor keeps no
+ * instance for the next one. */
+bool
+film_type_is_freed_in_sight(const PyTypeObject *type);
+
 static inline uint8_t *
 film_watched_count(const PyObject *object)
 {

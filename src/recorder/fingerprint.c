@@ -15,6 +15,7 @@
 #include "recorder/compat_objects.h"
 #include "recorder/compat_modules.h"
 #include "recorder/families/arrays.h"
+#include "recorder/torch/tensors.h"
 #include "recorder/families/family.h"
 #include "recorder/fingerprint_words.h"
 #include "recorder/objects.h"
@@ -378,8 +379,10 @@ shape_word(PyObject *object, film_content content)
     film_array array;
     uint64_t sum;
 
-    if (!(content == FILM_CONTENT_ARRAY ? film_array_read(object, &array)
-                                        : film_tensor_read(object, &array))) {
+    if (content == FILM_CONTENT_TENSOR) {
+        return film_tensor_word(object);
+    }
+    if (!film_array_read(object, &array)) {
         return 0;
     }
     sum = (uint64_t)(uintptr_t)array.dtype;

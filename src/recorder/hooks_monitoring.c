@@ -23,6 +23,9 @@
 #include "recorder/observe.h"
 #include "recorder/observe_quick.h"
 #include "recorder/stack.h"
+#include "recorder/torch/api_calls.h"
+#include "recorder/torch/compiled.h"
+#include "recorder/torch/hook.h"
 
 static inline PyObject *
 disable(void)
@@ -72,7 +75,9 @@ context_of_target(PyObject *const *args, film_frame **frame, const film_code **c
     }
     *code = film_code_of((PyCodeObject *)args[0], *frame);
     if (FILM_UNLIKELY(!(*code)->target)) {
-        *answer = film_the_session.disable;
+        if (FILM_LIKELY((*code)->compile_role == FILM_COMPILE_NONE)) {
+            *answer = film_the_session.disable;
+        }
         return NULL;
     }
     return film_context_ready(*frame);
@@ -86,13 +91,20 @@ CALLBACK(on_start)
     film_context *context = context_of_target(args, &frame, &code, &answer);
 
     if (FILM_UNLIKELY(context == NULL)) {
+        if (frame != NULL && code->compile_role != FILM_COMPILE_NONE) {
+            film_compiled_begin(frame, code);
+        }
         return Py_NewRef(answer);
     }
-    if (FILM_UNLIKELY(!(code->plan != NULL
-                            ? film_observe_call(context, frame, args[0], code)
-                            : film_stack_call(context, frame, args[0], code))) &&
+    if (FILM_UNLIKELY(
+            !(code->plan != NULL ? film_observe_call(context, frame, args[0], code)
+              : code->calls_only ? film_api_call(context, frame, args[0], code)
+                                 : film_stack_call(context, frame, args[0], code))) &&
         film_stack_may_retry(context)) {
         return on_start(self, args, count, names);
+    }
+    if (FILM_UNLIKELY(code->compile_role != FILM_COMPILE_NONE)) {
+        film_compiled_begin(frame, code);
     }
     if (FILM_UNLIKELY(film_observe_wants_opcodes(context))) {
         keep_watched((PyCodeObject *)args[0]);
@@ -154,13 +166,18 @@ CALLBACK(on_return)
 {
     film_frame *frame = film_compat_current_frame();
     PyObject *answer = NULL;
-    film_context *context = context_of(args, frame, &answer);
+    film_context *context;
 
     (void)self, (void)count, (void)names;
+    film_compiled_returned(frame, args[2]);
+    context = context_of(args, frame, &answer);
+    film_torch_returned(args[0]);
     if (FILM_UNLIKELY(context == NULL)) {
         return Py_NewRef(answer);
     }
-    if (FILM_UNLIKELY(!film_observe_leaving(context, frame, args[2])) &&
+    if (FILM_UNLIKELY(!(context->top->calls_only
+                            ? film_api_return(context, frame, args[2])
+                            : film_observe_leaving(context, frame, args[2]))) &&
         film_stack_may_retry(context)) {
         return on_return(self, args, count, names);
     }
@@ -197,7 +214,8 @@ look_at_line(PyObject *const *args)
         return Py_NewRef(answer);
     }
     unit = film_frame_unit(frame, context->top->first);
-    if (FILM_UNLIKELY(film_observe_is_told(context, unit))) {
+    if (FILM_UNLIKELY(context->top->calls_only ||
+                      film_observe_is_told(context, unit))) {
         return disable();
     }
     if (FILM_UNLIKELY(!film_observe_line(context, frame, unit)) &&
@@ -306,6 +324,11 @@ record_exception(PyObject *const *args, film_kind kind, bool place_in_frame)
     film_raised raised = {.kind = kind};
     bool written;
 
+    if (FILM_UNLIKELY(kind == FILM_KIND_UNWIND && frame != NULL &&
+                      code->compile_role != FILM_COMPILE_NONE)) {
+        film_compiled_raised(frame, args[2], NULL);
+        film_compiled_returned(frame, NULL);
+    }
     if (context == NULL) {
         return;
     }

@@ -21,6 +21,9 @@
 #include "recorder/observe.h"
 #include "recorder/observe_quick.h"
 #include "recorder/stack.h"
+#include "recorder/torch/api_calls.h"
+#include "recorder/torch/compiled.h"
+#include "recorder/torch/hook.h"
 #include "recorder/trace_control.h"
 
 /* What the newest exception events of a thread told, for the unwinds that follow: those
@@ -111,6 +114,9 @@ on_call(film_frame *frame)
     bool written = true;
 
     if (!code->target) {
+        if (FILM_UNLIKELY(code->compile_role != FILM_COMPILE_NONE)) {
+            film_compiled_begin(frame, code);
+        }
         return false;
     }
     context = film_context_ready(frame);
@@ -129,9 +135,10 @@ on_call(film_frame *frame)
         written = film_stack_throw(context, frame, code_object, code, &raised);
     }
     else if (FILM_LIKELY((_Py_OPARG(*frame->prev_instr) & 3) == 0)) {
-        written = code->plan != NULL
-                      ? film_observe_call(context, frame, code_object, code)
-                      : film_stack_call(context, frame, code_object, code);
+        written =
+            code->plan != NULL ? film_observe_call(context, frame, code_object, code)
+            : code->calls_only ? film_api_call(context, frame, code_object, code)
+                               : film_stack_call(context, frame, code_object, code);
     }
     else {
         written = film_stack_resume(context, frame, code_object, code,
@@ -140,7 +147,10 @@ on_call(film_frame *frame)
     if (FILM_UNLIKELY(!written) && film_stack_may_retry(context)) {
         return on_call(frame);
     }
-    return true;
+    if (FILM_UNLIKELY(code->compile_role != FILM_COMPILE_NONE)) {
+        film_compiled_begin(frame, code);
+    }
+    return !code->calls_only;
 }
 
 /* The context with `frame` on top, or NULL. */
@@ -185,6 +195,7 @@ on_return(film_frame *frame, PyObject *value)
     film_context *context = &film_this_thread;
     bool written;
 
+    film_compiled_returned(frame, value);
     if (FILM_UNLIKELY(context->token != film_the_session.token) ||
         FILM_UNLIKELY(!film_stack_is_top(context, frame, film_frame_code(frame)))) {
         context = bring_to_top(frame);
@@ -199,7 +210,9 @@ on_return(film_frame *frame, PyObject *value)
         written = film_observe_yield(context, frame, value);
     }
     else {
-        written = film_observe_leaving(context, frame, value);
+        written = context->top->calls_only
+                      ? film_api_return(context, frame, value)
+                      : film_observe_leaving(context, frame, value);
     }
     if (FILM_UNLIKELY(!written) && film_stack_may_retry(context)) {
         on_return(frame, value);
@@ -249,6 +262,10 @@ on_exception(film_frame *frame, PyObject *arg)
     film_context *context;
     film_raised raised = {.kind = FILM_KIND_RAISE};
 
+    if (FILM_UNLIKELY(code->compile_role != FILM_COMPILE_NONE)) {
+        film_compiled_raised(frame, PyExceptionInstance_Check(value) ? value : type,
+                             value);
+    }
     if (!code->target || film_context_ready(frame) == NULL) {
         return;
     }
@@ -292,6 +309,9 @@ on_line(film_frame *frame)
         if (context == NULL) {
             return;
         }
+    }
+    if (FILM_UNLIKELY(context->top->calls_only)) {
+        return;
     }
     unit = film_frame_unit(frame, context->top->first);
     if (!film_observe_line_quickly(context, frame, unit) &&
@@ -430,6 +450,7 @@ trace_event(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
     case PyTrace_RETURN:
         give_back_frame(self, frame);
         on_return(frame->f_frame, arg);
+        film_torch_returned(film_frame_code(frame->f_frame));
         break;
     case PyTrace_EXCEPTION:
         on_exception(frame->f_frame, arg);
@@ -470,6 +491,7 @@ profile_event(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
     case PyTrace_RETURN:
         if (calls_too) {
             on_return(frame->f_frame, arg);
+            film_torch_returned(film_frame_code(frame->f_frame));
         }
         break;
     case PyTrace_C_CALL:

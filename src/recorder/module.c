@@ -14,6 +14,8 @@
 #include "recorder/plan_show.h"
 #include "recorder/session.h"
 #include "recorder/text.h"
+#include "recorder/torch/modes.h"
+#include "recorder/torch/open_frames.h"
 
 /* CPython's parser takes char ** before 3.13 and changes nothing. */
 #define KEYWORDS(names) ((char **)(uintptr_t)(names))
@@ -133,7 +135,8 @@ add_meta(PyObject *meta, film_string_list *list)
 }
 
 static bool
-check_numbers(long long ring, long long tick_ns, long level, unsigned int values)
+check_numbers(long long ring, long long tick_ns, long level, unsigned int values,
+              unsigned int torch)
 {
     if (ring < 0) {
         PyErr_SetString(PyExc_ValueError, "ring must be a number of bytes, or 0");
@@ -146,6 +149,10 @@ check_numbers(long long ring, long long tick_ns, long level, unsigned int values
     if (level < FILM_LEVEL_CALLS || level > FILM_LEVEL_VALUES) {
         PyErr_SetString(PyExc_ValueError,
                         "level must be 0 (calls), 1 (lines) or 2 (values)");
+        return false;
+    }
+    if (torch > FILM_TORCH_ALL) {
+        PyErr_SetString(PyExc_ValueError, "torch must be 0 (off), 1 (ops) or 2 (all)");
         return false;
     }
     if (values > FILM_VALUES_LOCALS) {
@@ -184,12 +191,12 @@ static PyObject *
 recorder_start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
 {
     static const char *const names[] = {
-        "path",        "replace",    "targets",     "excludes",     "all",
-        "c_calls",     "exceptions", "ring",        "tick_ns",      "level",
-        "children",    "meta",       "stdlib_dirs", "site_dirs",    "own_dir",
-        "home",        "line_times", "text_bytes",  "items",        "item_depth",
-        "outer_calls", "values",     "redact",      "redact_words", "held_too",
-        NULL,
+        "path",        "replace",      "targets",     "excludes",     "all",
+        "c_calls",     "exceptions",   "ring",        "tick_ns",      "level",
+        "children",    "meta",         "stdlib_dirs", "site_dirs",    "own_dir",
+        "home",        "line_times",   "text_bytes",  "items",        "item_depth",
+        "outer_calls", "values",       "redact",      "redact_words", "held_too",
+        "torch",       "torch_values", "torch_gpu",   NULL,
     };
     film_session_options options = {0};
     given_texts given = {0};
@@ -199,16 +206,18 @@ recorder_start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
     int line_times = 0;
     unsigned int text_bytes = 0, items = 0, item_depth = 0;
     int outer_calls = 0, held_too = 0;
-    unsigned int values = 0;
+    int torch_values = 0, torch_gpu = 0;
+    unsigned int values = 0, torch = FILM_TORCH_OPS;
 
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "U|$pOOpppLLlpOOOUUpIIIpIpOp:start", KEYWORDS(names),
+            args, kwargs, "U|$pOOpppLLlpOOOUUpIIIpIpOpIpp:start", KEYWORDS(names),
             &given.path, &replace, &given.targets, &given.excludes, &all, &c_calls,
             &exceptions, &ring, &tick_ns, &level, &children, &given.meta,
             &given.stdlib_dirs, &given.site_dirs, &given.own_dir, &given.home,
             &line_times, &text_bytes, &items, &item_depth, &outer_calls, &values,
-            &redact, &given.redact_words, &held_too) ||
-        !check_numbers(ring, tick_ns, level, values)) {
+            &redact, &given.redact_words, &held_too, &torch, &torch_values,
+            &torch_gpu) ||
+        !check_numbers(ring, tick_ns, level, values, torch)) {
         return NULL;
     }
     options.replace = replace != 0;
@@ -225,6 +234,9 @@ recorder_start(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
     options.items = items;
     options.item_depth = item_depth;
     options.values = values;
+    options.torch = torch;
+    options.torch_values = torch_values != 0;
+    options.torch_gpu = torch_gpu != 0;
     options.redaction.without_list = redact == 0;
     options.targets.all = all != 0;
     if (!take_texts(&given, &options)) {
@@ -439,6 +451,8 @@ static PyMethodDef recorder_methods[] = {
     {"wait_when_killed", recorder_wait_when_killed, METH_VARARGS,
      "Signals wait for the reader of a recording: its path, a pipe (-1: no more), "
      "whether faulthandler is enabled."},
+    {"position", film_open_frames_position, METH_VARARGS,
+     "Where this thread stands in the recording: torch/open_frames.h."},
     {"_plan", film_plan_show, METH_O, "The plan of a code object, for tests."},
     {"_opcodes", film_plan_show_opcodes, METH_O,
      "The opcodes that plans know, for tests."},
@@ -464,7 +478,7 @@ recorder_exec(PyObject *module)
                     "filmstrip does not record free-threaded builds of Python");
     return -1;
 #else
-    return film_hooks_prepare(module);
+    return film_modes_prepare(module) ? film_hooks_prepare(module) : -1;
 #endif
 }
 

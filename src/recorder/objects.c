@@ -269,6 +269,21 @@ film_objects_see(film_context *context, PyObject *object, const film_holder *hol
     return entry;
 }
 
+FILM_HOT film_object *
+film_objects_see_new(PyObject *object)
+{
+    film_object *entry;
+
+    if (!film_deaths_are_seen()) {
+        forget_the_sure();
+    }
+    entry = renew(object, film_objects_find(object));
+    if (entry != NULL) {
+        entry->seen = table.clock;
+    }
+    return entry;
+}
+
 bool
 film_objects_begin(void)
 {

@@ -335,6 +335,11 @@ film_object *
 film_objects_see(film_context *context, PyObject *object, const film_holder *holder,
                  bool *known);
 
+/* The same for one of a type that dies in sight and that film_objects_find_sure does not
+ * know: a new one. */
+film_object *
+film_objects_see_new(PyObject *object);
+
 bool
 film_objects_begin(void);
 

@@ -208,6 +208,23 @@ film_observe_caller(film_context *context, const film_frame *callee)
             film_tell_early_changes(context, entry, frame, unit));
 }
 
+bool
+film_observe_so_far(film_context *context, const film_frame *frame)
+{
+    film_stack_entry *entry = context->top;
+    const film_region *region = entry->region;
+    uint32_t unit;
+
+    if (FILM_LIKELY(region == NULL ||
+                    (!region->early && !region->early_change && !entry->pending))) {
+        return true;
+    }
+    unit = film_frame_unit(frame, entry->first);
+    return tell_inside(context, entry, frame, unit, true) &&
+           (!region->early_change ||
+            film_tell_early_changes(context, entry, frame, unit));
+}
+
 void
 film_observe_resumed(film_context *context, uint32_t unit)
 {

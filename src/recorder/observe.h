@@ -37,6 +37,10 @@ film_observe_continued(const film_plan *plan, uint32_t unit);
 bool
 film_observe_caller(film_context *context, const film_frame *callee);
 
+/* The same for what is no frame: `frame`, the top, is in the midst of a call. */
+bool
+film_observe_so_far(film_context *context, const film_frame *frame);
+
 /* The top frame returns `value`: its writes, the value, the return. */
 bool
 film_observe_return(film_context *context, const film_frame *frame, PyObject *value);

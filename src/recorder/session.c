@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/host.h"
 #include "recorder/capture.h"
 #include "recorder/code_registry.h"
 #include "recorder/exceptions.h"
@@ -18,6 +19,13 @@
 #include "recorder/hooks.h"
 #include "recorder/tasks.h"
 #include "recorder/thread_context.h"
+#include "recorder/torch/compiled.h"
+#include "recorder/torch/device.h"
+#include "recorder/torch/hook.h"
+#include "recorder/torch/modules.h"
+#include "recorder/torch/observer.h"
+#include "recorder/torch/operation_rows.h"
+#include "recorder/torch/tensors.h"
 
 #define CHILD_NAME_TRIES 1000
 
@@ -68,9 +76,8 @@ film_session_short_name(const char *path, char *to, size_t capacity)
     return to;
 }
 
-/* What level values needs; without memory for it the recording is one of lines. */
-static void
-begin_capture(void)
+bool
+film_session_begin_values(void)
 {
     const film_session_options *options = &film_the_session.options;
     film_capture_limits limits = {
@@ -80,10 +87,42 @@ begin_capture(void)
         .contents = options->values == FILM_VALUES_ALL,
     };
 
-    film_the_session.unknown_edges = 0;
-    film_the_session.plans_missing = 0;
-    film_the_session.captures =
-        options->level >= FILM_LEVEL_VALUES && film_capture_begin(&limits);
+    if (!film_the_session.has_tables) {
+        film_the_session.has_tables = film_capture_begin(&limits);
+    }
+    return film_the_session.has_tables;
+}
+
+/* What was known of values is not known any more. */
+static void
+end_values(film_capture_counts *counts)
+{
+    if (film_the_session.has_tables) {
+        film_capture_end(counts);
+        film_tensors_reset();
+        film_modules_reset();
+        film_operation_rows_reset();
+        film_compiled_reset();
+        film_observer_reset();
+    }
+    film_the_session.has_tables = film_the_session.captures = false;
+}
+
+/* What level values needs; without memory for it the recording is one of lines. */
+static void
+begin_capture(void)
+{
+    film_session *session = &film_the_session;
+
+    session->unknown_edges = 0;
+    session->plans_missing = 0;
+    end_values(NULL);
+    session->captures =
+        session->options.level >= FILM_LEVEL_VALUES && film_session_begin_values();
+    if (session->operations) { /* in a child */
+        session->operations = film_session_begin_values();
+        film_tensors_begin(session->options.torch_values);
+    }
 }
 
 /* The counts of level values, as facts about the recording. */
@@ -98,11 +137,10 @@ end_capture(void)
                               {"values_cut", numbers[2]},
                               {"objects_evicted", numbers[3]}};
 
-    if (!session->captures) {
+    if (!session->has_tables) {
         return;
     }
-    film_capture_end(&counts);
-    session->captures = false;
+    end_values(&counts);
     (void)snprintf(numbers[0], sizeof(numbers[0]), "%llu",
                    (unsigned long long)session->unknown_edges);
     (void)snprintf(numbers[1], sizeof(numbers[1]), "%llu",
@@ -145,6 +183,19 @@ write_meta(const film_string_list *meta)
     }
     film_writer_meta(film_the_session.writer, pairs, count);
     free(pairs);
+}
+
+/* Readers lay recordings of one host on one time line by their monotonic clocks. A
+ * recording that cannot tell is laid there by its wall clock. */
+static void
+note_host(film_string_list *meta)
+{
+    char hash[FILM_HOST_HASH_BYTES];
+
+    if (film_host_hash(hash) && film_string_list_add(meta, "host_hash") &&
+        !film_string_list_add(meta, hash)) {
+        free(meta->items[--meta->count]);
+    }
 }
 
 bool
@@ -209,12 +260,7 @@ forget(void)
 {
     film_session *session = &film_the_session;
 
-    if (session->captures) {
-        film_capture_counts counts;
-
-        film_capture_end(&counts);
-        session->captures = false;
-    }
+    end_values(NULL);
     session->token = FILM_TOKEN_OFF;
     session->writer = NULL;
     session->value_floor = &no_floor;
@@ -281,6 +327,13 @@ prepare_process(void)
     return session->name_key != NULL && session->file_key != NULL;
 }
 
+static void
+remove_hooks(void)
+{
+    film_torch_unhook();
+    film_hooks_remove();
+}
+
 static bool
 has_room(void)
 {
@@ -321,6 +374,7 @@ film_session_start(film_session_options *options)
     session->options = *options;
     *options = (film_session_options){0};
     session->base_length = base_length_of(session->options.path);
+    note_host(&session->options.meta);
     status = open_writer(session->options.path, session->options.replace, &error);
     if (status != FILM_OK) {
         set_open_error(status, &error, session->options.path);
@@ -330,6 +384,7 @@ film_session_start(film_session_options *options)
     }
     /* The thread that starts the recording is the file's first. */
     (void)film_context_ready(film_compat_current_frame());
+    film_torch_hook();
     if (!film_hooks_install()) {
         film_saved_error saved;
         film_writer_stats stats;
@@ -353,18 +408,20 @@ film_session_stop(const film_string_list *meta, film_writer_stats *stats, char *
     *path = NULL;
     *stats = (film_writer_stats){0};
     if (session->writer == NULL) {
-        film_hooks_remove(); /* a child that is not recorded may still have them */
+        remove_hooks(); /* a child that is not recorded may still have them */
         return false;
     }
     if (session->forked) {
         /* A child in which nothing happened: it gets no file. */
-        film_hooks_remove();
+        remove_hooks();
+        film_device_forget();
         film_writer_abandon(session->writer);
         forget();
         return false;
     }
     film_hooks_check_control();
-    film_hooks_remove();
+    remove_hooks();
+    film_device_end();
     end_capture();
     if (meta != NULL) {
         write_meta(meta);
@@ -450,7 +507,7 @@ static int
 remove_hooks_later(void *Py_UNUSED(unused))
 {
     if (film_the_session.writer == NULL) {
-        film_hooks_remove();
+        remove_hooks();
     }
     return 0;
 }
@@ -496,6 +553,7 @@ film_session_take_over_child(void)
     film_writer *parent = session->writer;
     film_error error = {0};
 
+    film_device_forget();
     session->forked = false;
     session->token = FILM_TOKEN_OFF;
     session->writer = NULL;

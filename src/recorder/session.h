@@ -21,6 +21,10 @@
 #include "recorder/targets.h"
 #include "writer/writer.h"
 
+/* Which of torch's operations are recorded: those that Python calls, those that C++ calls
+ * itself too. */
+enum film_torch { FILM_TORCH_OFF, FILM_TORCH_OPS, FILM_TORCH_ALL };
+
 enum film_level { FILM_LEVEL_CALLS, FILM_LEVEL_LINES, FILM_LEVEL_VALUES };
 
 typedef struct film_session_options {
@@ -40,6 +44,9 @@ typedef struct film_session_options {
     uint32_t text_bytes, items,
         item_depth;           /* how much of a value is kept; 0: default */
     uint32_t values;          /* film_values_scope */
+    uint32_t torch;           /* film_torch */
+    bool torch_gpu;           /* what ran on the GPU, by CUPTI */
+    bool torch_values;        /* summaries of what tensors hold */
     char *home;               /* owned; shortened to ~ in file names, may be NULL */
     film_targets targets;     /* owned */
     film_redaction redaction; /* owned */
@@ -67,6 +74,8 @@ typedef struct film_session {
     /* Told by info: places a plan did not foresee, codes without a plan. */
     uint64_t unknown_edges, plans_missing;
     bool captures;    /* level values, with its tables in place */
+    bool has_tables;  /* those tables are in place, for whatever needs them */
+    bool operations;  /* torch's operations are recorded */
     uint64_t counter; /* source of tokens and generations; never runs back */
     bool paused;
     /* Set in a forked child by fork.c: the writer is the parent's. */
@@ -76,6 +85,10 @@ typedef struct film_session {
 } film_session;
 
 extern film_session film_the_session;
+
+/* Has values recorded from now on, at whatever level; false when memory is out. */
+bool
+film_session_begin_values(void);
 
 /* The lowest value id that may be referred to, and whether a record (value id + 1; 0:
  * none) may be: a ring drops old ones, which have to be written again. */

@@ -13,6 +13,7 @@
 #include "recorder/families/family.h"
 #include "recorder/fingerprint_words.h"
 #include "recorder/snapshot_forms.h"
+#include "recorder/torch/tensors.h"
 
 #define BYTES_KEPT 256u
 #define KEPT_LISTS 64u
@@ -227,6 +228,9 @@ film_snapshot_write(film_context *context, PyObject *value, uint32_t levels,
     int64_t length_before = object->length;
     bool again = false;
 
+    if (content == FILM_CONTENT_TENSOR && film_tensor_write(object, value)) {
+        return object;
+    }
     object->busy = true;
     film_the_looks_left -= FILM_WRITTEN_RECORD;
     if (!items_stayed(object, value, content, levels, fingerprint)) {
@@ -424,6 +428,14 @@ film_snapshot_token(film_context *context, PyObject *value, const film_holder *h
             if (holder->kind != FILM_HOLDER_ITEM) {
                 film_capture_vacate(holder);
             }
+            return end;
+        }
+    }
+    if (content == FILM_CONTENT_TENSOR) {
+        film_tensor_seen seen;
+        uint8_t *end = film_tensor_token(context, value, holder, &seen, to);
+
+        if (FILM_LIKELY(end != NULL)) {
             return end;
         }
     }

@@ -339,8 +339,7 @@ put_array_shape(PyObject *object, film_content content)
 {
     film_array array;
 
-    if (!(content == FILM_CONTENT_ARRAY ? film_array_read(object, &array)
-                                        : film_tensor_read(object, &array))) {
+    if (content == FILM_CONTENT_TENSOR || !film_array_read(object, &array)) {
         put_head(FILM_OBJECT_OPAQUE, -1, 0);
         return;
     }

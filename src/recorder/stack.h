@@ -86,6 +86,8 @@ film_stack_push(film_context *context, const film_frame *frame,
     entry->pending = false;
     entry->opcodes = false;
     entry->outer = false;
+    entry->calls_only = code->calls_only;
+    entry->module = FILM_MODULE_UNKNOWN;
     entry->initialises = code->initialises;
     return true;
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/collectives.h"
+
 bool
 film_string_list_add(film_string_list *list, const char *text)
 {
@@ -203,10 +205,49 @@ matches_any(const film_string_list *names, bool excluding,
     return false;
 }
 
+/* What torch writes by itself and runs: a name that begins so. Files are told by their
+ * folder, text that was compiled by the name torch gives it. */
+static const char *const generated_modules[] = {
+    "_remote_module_",                        /* torch.distributed.nn */
+    "torch._inductor.runtime.compile_tasks.", /* what inductor has generated */
+};
+static const char *const generated_texts[] = {
+    "<eval_with_key>", /* the forward() of a torch.fx graph */
+    "<torch_package_", /* out of an archive of torch.package */
+    "<_remote_module_",
+};
+static const char *const generated_functions[] = {
+    "___make_guard_fn", /* torch._dynamo's, of a text without a module */
+};
+
+static bool
+begins_with_any(const char *text, const char *const *begins, size_t count)
+{
+    for (size_t index = 0; index < count; index++) {
+        if (strncmp(text, begins[index], strlen(begins[index])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+#define BEGINS_WITH_ANY(text, begins)                                                  \
+    begins_with_any(text, begins, sizeof(begins) / sizeof((begins)[0]))
+
+static bool
+is_generated(const film_code_origin *origin)
+{
+    return BEGINS_WITH_ANY(origin->module, generated_modules) ||
+           BEGINS_WITH_ANY(origin->file, generated_texts) ||
+           (origin->file[0] == '<' &&
+            BEGINS_WITH_ANY(origin->qualname, generated_functions));
+}
+
 static bool
 is_user_file(const film_targets *targets, const char *path)
 {
     return strstr(path, "/site-packages/") == NULL &&
+           strstr(path, "/torchinductor_") == NULL && /* inductor's cache */
            strstr(path, "/dist-packages/") == NULL &&
            !is_within_any(path, &targets->stdlib_dirs) &&
            !is_within_any(path, &targets->site_dirs);
@@ -215,6 +256,9 @@ is_user_file(const film_targets *targets, const char *path)
 static bool
 is_user_code(const film_targets *targets, const film_code_origin *origin)
 {
+    if (is_generated(origin)) {
+        return false;
+    }
     if (origin->file[0] != '<') {
         /* Both spellings: an environment may link its files from elsewhere. */
         return is_user_file(targets, origin->file) &&
@@ -255,7 +299,7 @@ film_targets_accept(const film_targets *targets, const film_code_origin *origin)
     if (is_own_code(targets, origin) || matches_any(&targets->excludes, true, origin)) {
         return false;
     }
-    if (targets->all) {
+    if (targets->all || film_collective_find(origin->module, origin->qualname)) {
         return true;
     }
     if (targets->targets.count > 0 && matches_any(&targets->targets, false, origin)) {

@@ -15,6 +15,8 @@
  * User code,
  * the default, is what lies outside the standard library, site-packages and
  * dist-packages; `<string>` and notebook cells belong to it, `<frozen ...>` does not.
+ * The functions of torch.distributed by which ranks communicate are always recorded,
+ * unless they are excluded (format/collectives.h).
  * filmstrip's own Python files are never recorded.
  * Threads: the holder of the GIL. Ownership: film_targets owns copies of all it is
  * given.

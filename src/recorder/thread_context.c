@@ -10,6 +10,7 @@
 
 #include "recorder/stack.h"
 #include "recorder/stacks.h"
+#include "recorder/torch/compiled.h"
 
 #define FIRST_ENTRIES 256u
 #define NAME_BYTES 200u
@@ -37,6 +38,8 @@ on_thread_death(void *pointer)
     free(context->pendings);
     free(context->tasks);
     free(context->raises);
+    free(context->inner);
+    free(context->compiled);
     memset(context, 0, sizeof(*context));
 }
 
@@ -87,17 +90,14 @@ film_entry_frame_by_walk(const film_stack_entry *entry)
 }
 
 static bool
-begin_thread(film_context *context, const film_frame *frame)
+begin_thread(film_context *context, const char *name)
 {
-    char name[NAME_BYTES];
-
     if (context->entries == NULL && !film_context_grow(context)) {
         return false;
     }
     if (pthread_setspecific(death_key, context) != 0) {
         return false;
     }
-    film_thread_name(frame, name, sizeof(name));
     context->top = context->entries;
     context->entangled = false;
     context->pending_count = 0;
@@ -115,6 +115,7 @@ film_context_refresh(film_context *context, const film_frame *frame)
 {
     film_session *session = &film_the_session;
     film_saved_error saved;
+    char name[NAME_BYTES];
 
     if (session->forked && !film_session_take_over_child()) {
         return false;
@@ -122,9 +123,15 @@ film_context_refresh(film_context *context, const film_frame *frame)
     if (session->token == FILM_TOKEN_OFF) {
         return false;
     }
+    if (FILM_UNLIKELY(context->compiling != 0) && film_compiled_pauses(context)) {
+        return false;
+    }
     film_compat_save_error(&saved);
-    if (context->generation != session->generation && !begin_thread(context, frame)) {
-        context->thread = NULL;
+    if (context->generation != session->generation) {
+        film_thread_name(frame, name, sizeof(name));
+        if (!begin_thread(context, name)) {
+            context->thread = NULL;
+        }
     }
     if (context->thread == NULL) {
         film_writer_count_lost(session->writer, 1);
@@ -135,4 +142,31 @@ film_context_refresh(film_context *context, const film_frame *frame)
     }
     film_compat_restore_error(&saved);
     return context->thread != NULL;
+}
+
+film_context *
+film_context_of_any_thread(void)
+{
+    film_context *context = &film_this_thread;
+    const film_session *session = &film_the_session;
+    char name[NAME_BYTES] = "";
+
+    if (FILM_LIKELY(context->token == session->token)) {
+        return context;
+    }
+    /* A thread that was recorded before a pause has frames to be looked at first, with
+     * the GIL. */
+    if (session->token == FILM_TOKEN_OFF || session->forked ||
+        context->generation == session->generation) {
+        return NULL;
+    }
+    (void)pthread_getname_np(pthread_self(), name, sizeof(name));
+    if (!begin_thread(context, name) || context->thread == NULL) {
+        context->thread = NULL;
+        film_writer_count_lost(session->writer, 1);
+        return NULL;
+    }
+    context->token = session->token;
+    context->entangled = true;
+    return context;
 }

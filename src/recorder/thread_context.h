@@ -25,6 +25,8 @@
 /* Whether a frame can suspend; and then, whether a task's step began with it. */
 enum film_suspends { FILM_SUSPENDS_NOT, FILM_SUSPENDS, FILM_SUSPENDS_TASK };
 
+#define FILM_MODULE_UNKNOWN UINT32_MAX
+
 typedef struct film_stack_entry {
     film_frame_key frame;
     const PyObject *code;      /* identity only */
@@ -46,7 +48,10 @@ typedef struct film_stack_entry {
     bool initialises; /* an __init__: it gives `self` to its caller */
     bool pending;     /* the newest of the context's pendings is this frame's */
     bool opcodes;     /* 3.11: we asked for the frame's opcode events */
-    bool outer;       /* no target: told because it calls one, and not looked into */
+    uint32_t
+        module; /* string id of the nn.Module path it lies within (torch/place.c) */
+    bool calls_only; /* only its calls are told: film_code.calls_only */
+    bool outer;      /* no target: told because it calls one, and not looked into */
     uint32_t code_id;
     uint32_t site; /* the caller's place + 1 */
     /* What each variable was last told to hold, as a check word (objects.c); slots that
@@ -67,11 +72,15 @@ typedef struct film_context {
                                caller; NULL once that caller went on */
     uint32_t returned_unit; /* where that caller stands */
     uint32_t pending_count, pending_room;
-    film_pending *pendings;        /* owned */
-    struct film_held_tasks *tasks; /* owned; tasks.h; NULL: none was met */
-    struct film_raises *raises;    /* owned; 3.11: hooks_trace.c; NULL: none yet */
-    uint64_t stack_token;          /* the token `stack_id` was drawn for */
-    uint32_t stack_id;             /* names this stack in objects.c; 0: none yet */
+    film_pending *pendings;              /* owned */
+    struct film_held_tasks *tasks;       /* owned; tasks.h; NULL: none was met */
+    struct film_inner_operations *inner; /* owned; torch/observer.c; NULL: none yet */
+    struct film_raises *raises; /* owned; 3.11: hooks_trace.c; NULL: none yet */
+    struct film_compiled_calls *compiled; /* owned; torch/compiled.c; NULL: none yet */
+    uint64_t compiling; /* the token it had when it began to compile; 0: it does not */
+    uint32_t compiling_events; /* that were not recorded since */
+    uint64_t stack_token;      /* the token `stack_id` was drawn for */
+    uint32_t stack_id;         /* names this stack in objects.c; 0: none yet */
     bool entangled; /* entries may not be callers of one another: several greenlets run
                        in the thread, or a call came from too far to see from where */
 } film_context;
@@ -98,6 +107,12 @@ film_context_ready(const film_frame *frame)
     }
     return film_context_refresh(context, frame) ? context : NULL;
 }
+
+/* The context, ready to append, in a thread that need not have the GIL, as long as the
+ * session's `lifecycle` is held; NULL: this event is not to be recorded. A thread that is
+ * met for the first time gets its stream. */
+film_context *
+film_context_of_any_thread(void);
 
 /* film_entry_frame where entries may not be callers of one another: looks for the frame
  * among those that run. */

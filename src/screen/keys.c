@@ -166,6 +166,7 @@ run_word(film_screen *screen, const film_word_info *word, const char *key)
     case FILM_WORD_RWRITE:
     case FILM_WORD_WRITES:
     case FILM_WORD_ORIGIN:
+    case FILM_WORD_MADE:
     case FILM_WORD_WATCH:
         about_pick(screen, word);
         break;

@@ -41,14 +41,19 @@ film_step_do_last(film_step *step, const film_word_info *word, const char *argum
                            back ? "up to" : "behind", step->at);
     }
     else {
+        bool is_tensor =
+            back && film_json_get(json, film_json_get(json, write, "value"), "tensor");
+
         film_step_put_write(step, json, write);
+        if (is_tensor && !step->json) {
+            film_step_tell_made(step, arguments, strlen(arguments));
+        }
     }
 }
 
-/* A number behind the last blank is split off. */
-static bool
-split_number(film_step *step, const char *arguments, size_t *length, uint64_t fallback,
-             uint64_t *number)
+bool
+film_step_split_number(film_step *step, const char *arguments, size_t *length,
+                       uint64_t fallback, uint64_t *number)
 {
     const char *blank = strrchr(arguments, ' ');
 
@@ -94,7 +99,7 @@ film_step_do_history(film_step *step, const film_word_info *word, const char *ar
     size_t length;
 
     (void)word;
-    if (!split_number(step, arguments, &length, TOLD, &limit)) {
+    if (!film_step_split_number(step, arguments, &length, TOLD, &limit)) {
         return;
     }
     limit = limit == 0 || limit > MOST_TOLD ? MOST_TOLD : limit;
@@ -197,7 +202,7 @@ film_step_do_writes(film_step *step, const film_word_info *word, const char *arg
     size_t length, count;
 
     (void)word;
-    if (!split_number(step, arguments, &length, AROUND, &limit) ||
+    if (!film_step_split_number(step, arguments, &length, AROUND, &limit) ||
         !film_step_look(step)) {
         return;
     }
@@ -262,7 +267,7 @@ film_step_do_origin(film_step *step, const film_word_info *word, const char *arg
     size_t length;
 
     (void)word;
-    if (!split_number(step, arguments, &length, ORIGIN_DEPTH, &depth)) {
+    if (!film_step_split_number(step, arguments, &length, ORIGIN_DEPTH, &depth)) {
         return;
     }
     film_step_begin(step, "origin");

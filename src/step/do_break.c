@@ -82,7 +82,7 @@ set_stop(film_step *step, draft *of, const char *words, bool once)
     film_buffer_reset(&of->spec);
 }
 
-/* A line, a function, raise or uncaught; nothing: the line one is at. */
+/* A line, a function, an op, raise or uncaught; nothing: the line one is at. */
 static bool
 draft_place(film_step *step, const char *text, size_t length, draft *of)
 {
@@ -95,6 +95,12 @@ draft_place(film_step *step, const char *text, size_t length, draft *of)
     }
     if (length == 8 && memcmp(text, "uncaught", 8) == 0) {
         add_member(of, "kind", "uncaught", 8);
+        return true;
+    }
+    if (length > 3 && memcmp(text, "op ", 3) == 0) {
+        size_t from = 3 + strspn(text + 3, " ");
+        add_member(of, "kind", "op", 2);
+        add_member(of, "function", text + from, length > from ? length - from : 0);
         return true;
     }
     if (!film_step_look(step)) {

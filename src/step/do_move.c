@@ -204,7 +204,8 @@ void
 film_step_do_move(film_step *step, const film_word_info *word, const char *arguments)
 {
     bool keep = word->word != FILM_WORD_STEP && word->word != FILM_WORD_RSTEP &&
-                word->word != FILM_WORD_STEPI && word->word != FILM_WORD_RSTEPI;
+                word->word != FILM_WORD_STEPI && word->word != FILM_WORD_RSTEPI &&
+                word->word != FILM_WORD_OP && word->word != FILM_WORD_ROP;
     uint64_t count;
 
     if (word->word == FILM_WORD_END) {

@@ -160,6 +160,19 @@ film_step_do_history(film_step *step, const film_word_info *word,
                      const char *arguments);
 void
 film_step_do_origin(film_step *step, const film_word_info *word, const char *arguments);
+/* do_ops.c */
+void
+film_step_do_made(film_step *step, const film_word_info *word, const char *arguments);
+
+/* After `last` of a variable that holds a tensor: the op that made it. */
+void
+film_step_tell_made(film_step *step, const char *expression, size_t length);
+
+/* A number behind the last blank is split off; false: nothing was typed. */
+bool
+film_step_split_number(film_step *step, const char *arguments, size_t *length,
+                       uint64_t fallback, uint64_t *number);
+
 void
 film_step_do_hits(film_step *step, const film_word_info *word, const char *arguments);
 

@@ -36,6 +36,30 @@ film_step_put_time(film_step *step, uint64_t time_ns)
                        time_ns % 1000000000 / 1000);
 }
 
+void
+film_step_put_numbers(film_output *to, const film_json *json,
+                      const film_json_node *tensor)
+{
+    const film_json_node *summary = film_json_get(json, tensor, "summary");
+    const film_json_node *least = film_json_get(json, summary, "min");
+    uint64_t nonfinite = film_step_number(json, summary, "nonfinite");
+    bool has_range = least != NULL && least->kind != FILM_JSON_NULL;
+
+    if (!has_range && nonfinite == 0) {
+        return;
+    }
+    film_output_text(to, " (");
+    if (has_range) {
+        film_output_format(to, "%.6g to %.6g%s", film_json_number(least),
+                           film_json_number(film_json_get(json, summary, "max")),
+                           nonfinite > 0 ? ", " : "");
+    }
+    if (nonfinite > 0) {
+        film_output_format(to, "%" PRIu64 " not finite", nonfinite);
+    }
+    film_output_byte(to, ')');
+}
+
 static void
 put_value(film_output *to, const film_json *json, const film_json_node *of)
 {
@@ -44,6 +68,7 @@ put_value(film_output *to, const film_json *json, const film_json_node *of)
         return;
     }
     put_text(to, film_step_text(json, of, "text"));
+    film_step_put_numbers(to, json, film_json_get(json, of, "tensor"));
 }
 
 void
@@ -88,6 +113,57 @@ describe_write(const film_json *json, const film_json_node *event, film_output *
     put_value(to, json, film_json_get(json, event, "value"));
 }
 
+static void
+put_values(const film_json *json, const film_json_node *values, bool named,
+           const char *comma, film_output *to)
+{
+    for (const film_json_node *item = film_json_first(json, values); item != NULL;
+         item = film_json_next(json, item)) {
+        film_output_text(to, comma);
+        comma = ", ";
+        put_text(to, named ? film_json_key(json, item) : "");
+        film_output_text(to, named ? "=" : "");
+        put_value(to, json, item);
+    }
+}
+
+/* torch.add(t5: f32[2], 1, alpha=2) */
+static void
+describe_op(const film_json *json, const film_json_node *event, film_output *to)
+{
+    const film_json_node *args = film_json_get(json, event, "args");
+
+    put_text(to, film_step_text(json, event, "function"));
+    film_output_byte(to, '(');
+    put_values(json, args, false, "", to);
+    put_values(json, film_json_get(json, event, "kwargs"), true,
+               args != NULL && args->count > 0 ? ", " : "", to);
+    film_output_byte(to, ')');
+}
+
+/* torch.add gives t6: f32[2], changes t5: f32[2] */
+static void
+describe_op_end(const film_json *json, const film_json_node *event, film_output *to)
+{
+    const film_json_node *value = film_json_get(json, event, "value");
+    const char *raised = film_step_text(json, event, "text");
+
+    put_text(to, film_step_text(json, event, "function"));
+    if (raised[0] != '\0') {
+        film_output_text(to, " raises ");
+        put_text(to, raised);
+    }
+    else if (value == NULL) {
+        film_output_text(to, " ends");
+    }
+    else {
+        film_output_text(to, " gives ");
+        put_value(to, json, value);
+        put_values(json, film_json_get(json, event, "changed"), false, ", changes ",
+                   to);
+    }
+}
+
 void
 film_step_describe(const film_json *json, film_output *to)
 {
@@ -115,7 +191,13 @@ film_step_describe(const film_json *json, film_output *to)
             }
         }
     }
-    if (strcmp(kind, "set") == 0) {
+    if (strcmp(kind, "op") == 0) {
+        describe_op(json, event, to);
+    }
+    else if (strcmp(kind, "op_end") == 0) {
+        describe_op_end(json, event, to);
+    }
+    else if (strcmp(kind, "set") == 0) {
         describe_write(json, event, to);
     }
     else if (strcmp(kind, "delete") == 0) {

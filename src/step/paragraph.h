@@ -19,6 +19,11 @@ film_step_put_time(film_step *step, uint64_t time_ns);
 
 /* Where one is: place, event, the source line, what the line before wrote. From
  * film_step.moment. */
+/* " (-2.1 to 2.3, 12 not finite)" of a tensor whose numbers are recorded. */
+void
+film_step_put_numbers(film_output *to, const film_json *json,
+                      const film_json_node *tensor);
+
 void
 film_step_put_here(film_step *step);
 

@@ -48,6 +48,7 @@ struct film_thread {
      * that of the row before: the first one after others have run gets one, so that
      * what threads did can be put in order. */
     _Atomic(film_thread *) *running;
+    bool is_track; /* others time its events (film_writer_track_begin) */
 };
 
 /* Makes room. False: this is a forked child. Out of line. */
@@ -99,15 +100,21 @@ film_append_is_ready(const film_thread *thread)
         1);
 }
 
-/* Writes the tag with the time since the last row. */
+/* Writes the tag with the time from the last row to `raw`. */
 static inline uint8_t *
-film_append_put_tag(film_thread *thread, uint8_t *to, film_row_tag tag)
+film_append_put_tag_at(film_thread *thread, uint8_t *to, film_row_tag tag, uint64_t raw)
 {
-    uint64_t raw = film_clock_read(thread->clock);
     uint64_t delta = raw > thread->last_raw ? raw - thread->last_raw : 0;
 
     thread->last_raw += delta;
     return film_row_put_tag(to, tag, delta);
+}
+
+/* Writes the tag with the time since the last row. */
+static inline uint8_t *
+film_append_put_tag(film_thread *thread, uint8_t *to, film_row_tag tag)
+{
+    return film_append_put_tag_at(thread, to, tag, film_clock_read(thread->clock));
 }
 
 static inline uint8_t *
@@ -333,6 +340,83 @@ film_append_exception(film_thread *thread, film_kind kind, uint32_t offset,
  * string id; offset the place of the call. */
 bool
 film_append_c(film_thread *thread, film_kind kind, uint32_t function, uint32_t offset);
+
+/* What an op row tells (docs/format.md); its arguments are told before it, by values
+ * rows. */
+typedef struct film_op_row {
+    uint32_t function; /* string ids */
+    uint32_t names, module, api;
+    uint32_t offset;     /* of the top frame, or FILM_NO_OFFSET */
+    uint32_t positional; /* how many of the values before it */
+    uint64_t sequence;   /* autograd's number + 1; 0: none */
+    uint8_t flags;       /* FILM_OPERATION_ */
+} film_op_row;
+
+#define FILM_OP_BODY_BYTES (7 * FILM_VARINT_MAX + 1)
+
+static inline uint8_t *
+film_append_put_op_body(uint8_t *to, const film_op_row *op)
+{
+    to = film_varint_encode(to, op->function);
+    to = film_varint_encode(to, (uint32_t)(op->offset + 1));
+    *to++ = op->flags;
+    to = film_varint_encode(to, op->positional);
+    to = film_varint_encode(to, op->names);
+    to = film_varint_encode(to, op->module);
+    to = film_varint_encode(to, op->api);
+    return film_varint_encode(to, op->sequence);
+}
+
+/* Both go to `to`, which is the cursor or behind rows put before it (film_append_commit
+ * ends them all, with one event more); they return where the next row may begin. */
+static inline uint8_t *
+film_append_put_op(film_thread *thread, uint8_t *to, const film_op_row *op)
+{
+    uint8_t *length;
+
+    to = film_append_put_tag(thread, to, FILM_ROW_EXT);
+    *to++ = (uint8_t)FILM_KIND_OP;
+    length = to++; /* below 128: a varint of one byte */
+    to = film_append_put_op_body(to, op);
+    *length = (uint8_t)(to - length - 1);
+    return to;
+}
+
+/* `distance`: how many events of the thread ago the op began; flags: FILM_OPERATION_RAISED.
+ */
+static inline uint8_t *
+film_append_put_op_end(film_thread *thread, uint8_t *to, uint64_t distance,
+                       uint8_t flags, uint32_t type, uint64_t message)
+{
+    uint8_t *length;
+
+    to = film_append_put_tag(thread, to, FILM_ROW_EXT);
+    *to++ = (uint8_t)FILM_KIND_OP_END;
+    length = to++;
+    to = film_varint_encode(to, distance);
+    *to++ = flags;
+    to = film_varint_encode(to, type);
+    to = film_varint_encode(to, message);
+    *length = (uint8_t)(to - length - 1);
+    return to;
+}
+
+bool
+film_append_op(film_thread *thread, const film_op_row *op);
+
+bool
+film_append_op_end(film_thread *thread, uint64_t distance, uint8_t flags, uint32_t type,
+                   uint64_t message);
+
+/* The same for what ran on a track, at the raw time it began and ended: not before what
+ * was appended before it. `count` values (at most 30, FILM_APPEND_TOKENS bytes) are its
+ * arguments. */
+bool
+film_track_op(film_thread *track, uint64_t raw, const film_op_row *op, uint32_t count,
+              const uint8_t *tokens, size_t length);
+
+bool
+film_track_op_end(film_thread *track, uint64_t raw, uint64_t distance);
 
 bool
 film_append_task(film_thread *thread, uint64_t id, uint32_t name);

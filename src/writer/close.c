@@ -192,6 +192,7 @@ film_writer_free(film_writer *writer)
         film_free(atomic_load_explicit(&writer->code_hashes[i], memory_order_relaxed));
     }
     pthread_mutex_destroy(&writer->lock);
+    pthread_mutex_destroy(&writer->table_lock);
     pthread_cond_destroy(&writer->work);
     pthread_cond_destroy(&writer->space);
     film_free(writer);

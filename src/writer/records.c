@@ -57,6 +57,17 @@ commit_record(film_record_stream *records, const uint8_t *end)
 }
 
 bool
+film_table_append(film_writer *writer, uint8_t kind, const film_buffer *body)
+{
+    bool appended;
+
+    pthread_mutex_lock(&writer->table_lock);
+    appended = film_record_append(writer, &writer->table, kind, body);
+    pthread_mutex_unlock(&writer->table_lock);
+    return appended;
+}
+
+bool
 film_record_append(film_writer *writer, film_record_stream *records, uint8_t kind,
                    const film_buffer *body)
 {
@@ -87,8 +98,8 @@ put_string(film_writer *writer, const char *text, size_t length)
     return ++writer->string_count;
 }
 
-uint32_t
-film_writer_string(film_writer *writer, const char *text, size_t length)
+static uint32_t
+find_string(film_writer *writer, const char *text, size_t length)
 {
     uint64_t hash;
     uint32_t id;
@@ -112,7 +123,18 @@ film_writer_string(film_writer *writer, const char *text, size_t length)
 }
 
 uint32_t
-film_writer_passing_name(film_writer *writer, const char *text, size_t length)
+film_writer_string(film_writer *writer, const char *text, size_t length)
+{
+    uint32_t id;
+
+    pthread_mutex_lock(&writer->table_lock);
+    id = find_string(writer, text, length);
+    pthread_mutex_unlock(&writer->table_lock);
+    return id;
+}
+
+static uint32_t
+find_passing_name(film_writer *writer, const char *text, size_t length)
 {
     film_recent *recent;
     uint64_t hash;
@@ -134,6 +156,17 @@ film_writer_passing_name(film_writer *writer, const char *text, size_t length)
         *recent = (film_recent){.hash = hash, .id = id == 0 ? 0 : (uint64_t)id + 1};
     }
     return recent->id == 0 ? 0 : (uint32_t)(recent->id - 1);
+}
+
+uint32_t
+film_writer_passing_name(film_writer *writer, const char *text, size_t length)
+{
+    uint32_t id;
+
+    pthread_mutex_lock(&writer->table_lock);
+    id = find_passing_name(writer, text, length);
+    pthread_mutex_unlock(&writer->table_lock);
+    return id;
 }
 
 /* What tells the same function in two runs: its file, name and line. */
@@ -243,7 +276,7 @@ film_writer_code(film_writer *writer, const film_code_record *code)
         return (uint32_t)(recent->id - 1);
     }
     keep_hash(writer, writer->code_count, stable_hash(writer, code));
-    if (film_record_append(writer, &writer->table, FILM_RECORD_CODE, &body)) {
+    if (film_table_append(writer, FILM_RECORD_CODE, &body)) {
         id = writer->code_count++;
         *recent = (film_recent){.hash = hash, .id = (uint64_t)id + 1};
     }

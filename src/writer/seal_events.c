@@ -65,7 +65,10 @@ seal_chunk(film_writer *writer, film_stream *stream, uint32_t wanted)
     return FILM_OK;
 }
 
-/* A segment of the time scale a second, written slot first, then the count. */
+/* A segment of the time scale a second, written slot first, then the count. The slope it
+ * began with was measured in a few milliseconds and may be wrong by some 20 us a second;
+ * before the first events are sealed it is set right, so that recordings of processes
+ * that meet one another agree. */
 static film_status
 adjust_timescale(film_writer *writer)
 {
@@ -74,8 +77,14 @@ adjust_timescale(film_writer *writer)
     int slot;
 
     film_clock_pair(&writer->clock, &raw, &ns);
-    slot = film_timescale_adjust(&writer->block.timescale, raw,
-                                 ns - writer->block.start_monotonic_ns);
+    ns -= writer->block.start_monotonic_ns;
+    slot = -1;
+    if (!writer->scale_is_used) {
+        slot = film_timescale_measure(&writer->block.timescale, raw, ns) ? 0 : -1;
+    }
+    if (slot < 0) {
+        slot = film_timescale_adjust(&writer->block.timescale, raw, ns);
+    }
     if (slot < 0) {
         return FILM_OK;
     }
@@ -112,6 +121,7 @@ film_seal_events(film_writer *writer, film_stream *stream, bool all)
     uint64_t left = available(writer, stream, all);
 
     FILM_TRY(adjust_timescale(writer));
+    writer->scale_is_used |= left > 0;
     while (left >= FILM_CHUNK_EVENTS || ((all || stream->ended) && left > 0)) {
         uint32_t wanted = left < FILM_CHUNK_EVENTS ? (uint32_t)left : FILM_CHUNK_EVENTS;
         /* What the events refer to comes first: every prefix of the log is readable. */

@@ -77,8 +77,8 @@ film_thread_take_over(film_thread *thread)
     uint8_t *to;
 
     atomic_store_explicit(thread->running, thread, memory_order_relaxed);
-    if (thread->events == 0) {
-        return true; /* its start has a time */
+    if (thread->events == 0 || thread->is_track) {
+        return true; /* its start, or each of its rows, has a time */
     }
     to = film_append_tag(thread, FILM_ROW_EXT);
     *to++ = FILM_KIND_PAUSE;
@@ -91,12 +91,14 @@ static void
 put_thread_record(film_writer *writer, film_thread_stream *thread, uint32_t name,
                   uint64_t native_id)
 {
-    film_buffer_clear(&writer->scratch);
-    film_buffer_put_varint(&writer->scratch, thread->stream.id);
-    film_buffer_put_varint(&writer->scratch, name);
-    film_buffer_put_varint(&writer->scratch, native_id);
-    film_buffer_put_varint(&writer->scratch, thread->hot.last_raw);
-    film_record_append(writer, &writer->table, FILM_RECORD_THREAD, &writer->scratch);
+    film_buffer body = {0}; /* its own: the thread need not have the GIL */
+
+    film_buffer_put_varint(&body, thread->stream.id);
+    film_buffer_put_varint(&body, name);
+    film_buffer_put_varint(&body, native_id);
+    film_buffer_put_varint(&body, thread->hot.last_raw);
+    film_table_append(writer, FILM_RECORD_THREAD, &body);
+    film_buffer_reset(&body);
 }
 
 /* A row of kind EXT; body is at most FILM_ROW_MAX bytes. Without `timed` it has the
@@ -120,6 +122,25 @@ append_row(film_thread *thread, film_kind kind, const uint8_t *body, const uint8
     return true;
 }
 
+/* The same at a time that is given: not before the row before it. */
+static bool
+append_row_at(film_thread *thread, film_kind kind, const uint8_t *body,
+              const uint8_t *end, unsigned events, uint64_t raw)
+{
+    uint8_t *to;
+    size_t length = (size_t)(end - body);
+
+    if (!film_append_ready(thread)) {
+        return false;
+    }
+    to = film_append_put_tag_at(thread, thread->cursor, FILM_ROW_EXT, raw);
+    *to++ = (uint8_t)kind;
+    *to++ = (uint8_t)length;
+    memcpy(to, body, length);
+    film_append_commit(thread, to + length, events);
+    return true;
+}
+
 static bool
 append_ext(film_thread *thread, film_kind kind, const uint8_t *body, const uint8_t *end,
            unsigned events)
@@ -127,8 +148,9 @@ append_ext(film_thread *thread, film_kind kind, const uint8_t *body, const uint8
     return append_row(thread, kind, body, end, events, true);
 }
 
-film_thread *
-film_writer_thread_begin(film_writer *writer, const char *name, uint64_t native_id)
+static film_thread *
+begin_at(film_writer *writer, const char *name, uint64_t native_id, uint64_t raw,
+         bool is_track)
 {
     film_thread_stream *thread;
     film_window_start start;
@@ -149,7 +171,8 @@ film_writer_thread_begin(film_writer *writer, const char *name, uint64_t native_
     }
     thread->hot.clock = &writer->clock;
     thread->hot.running = &writer->running;
-    thread->hot.last_raw = film_clock_read(&writer->clock);
+    thread->hot.is_track = is_track;
+    thread->hot.last_raw = raw;
     thread->stream.raw = thread->hot.last_raw;
     thread->hot.next_frame = thread->stream.state.next_frame;
     thread->hot.last_resumed = thread->stream.state.last_resumed;
@@ -177,8 +200,21 @@ film_writer_thread_begin(film_writer *writer, const char *name, uint64_t native_
     }
     end = film_varint_encode(body, name_id);
     end = film_varint_encode(end, native_id);
-    append_ext(&thread->hot, FILM_KIND_THREAD_START, body, end, 1);
+    append_row_at(&thread->hot, FILM_KIND_THREAD_START, body, end, 1,
+                  is_track ? raw : film_clock_read(&writer->clock));
     return &thread->hot;
+}
+
+film_thread *
+film_writer_thread_begin(film_writer *writer, const char *name, uint64_t native_id)
+{
+    return begin_at(writer, name, native_id, film_clock_read(&writer->clock), false);
+}
+
+film_thread *
+film_writer_track_begin(film_writer *writer, const char *name, uint64_t raw)
+{
+    return begin_at(writer, name, 0, raw, true);
 }
 
 void
@@ -245,6 +281,52 @@ film_append_c(film_thread *thread, film_kind kind, uint32_t function, uint32_t o
     end = film_varint_encode(body, function);
     end = film_varint_encode(end, (uint32_t)(offset + 1));
     return append_ext(thread, kind, body, end, 1);
+}
+
+bool
+film_append_op(film_thread *thread, const film_op_row *op)
+{
+    if (!film_append_ready(thread)) {
+        return false;
+    }
+    film_append_commit(thread, film_append_put_op(thread, thread->cursor, op), 1);
+    return true;
+}
+
+bool
+film_append_op_end(film_thread *thread, uint64_t distance, uint8_t flags, uint32_t type,
+                   uint64_t message)
+{
+    if (!film_append_ready(thread)) {
+        return false;
+    }
+    film_append_commit(
+        thread,
+        film_append_put_op_end(thread, thread->cursor, distance, flags, type, message),
+        1);
+    return true;
+}
+
+bool
+film_track_op(film_thread *track, uint64_t raw, const film_op_row *op, uint32_t count,
+              const uint8_t *tokens, size_t length)
+{
+    uint8_t body[FILM_OP_BODY_BYTES], *end = film_append_put_op_body(body, op);
+
+    return (count == 0 || film_append_values(track, count, tokens, length)) &&
+           append_row_at(track, FILM_KIND_OP, body, end, 1, raw);
+}
+
+bool
+film_track_op_end(film_thread *track, uint64_t raw, uint64_t distance)
+{
+    uint8_t body[3 * FILM_VARINT_MAX + 1], *end;
+
+    end = film_varint_encode(body, distance);
+    *end++ = FILM_OPERATION_DEVICE;
+    *end++ = 0; /* no type, no message */
+    *end++ = 0;
+    return append_row_at(track, FILM_KIND_OP_END, body, end, 1, raw);
 }
 
 bool

@@ -57,8 +57,7 @@ fill_superblock(film_writer *writer, const film_writer_options *options,
                          1e9 / film_clock_frequency(&writer->clock) *
                              (double)(UINT64_C(1) << writer->clock.shift));
     block->start_realtime_ns = film_clock_realtime_ns();
-    block->start_monotonic_ns = film_clock_monotonic_ns();
-    writer->clock.base = film_clock_counter(&writer->clock);
+    block->start_monotonic_ns = film_clock_start(&writer->clock);
     return FILM_OK;
 }
 
@@ -66,6 +65,7 @@ static film_status
 init_locks(film_writer *writer)
 {
     if (pthread_mutex_init(&writer->lock, NULL) != 0 ||
+        pthread_mutex_init(&writer->table_lock, NULL) != 0 ||
         pthread_cond_init(&writer->work, NULL) != 0 ||
         pthread_cond_init(&writer->space, NULL) != 0) {
         return FILM_NO_MEMORY;
@@ -272,4 +272,10 @@ film_writer_abandon(film_writer *writer)
     /* The parent's windows are not mapped here and its locks may be held by threads
      * that do not exist in this process: only the descriptor is given up. */
     film_sink_close(&writer->sink);
+}
+
+const film_clock *
+film_writer_clock(const film_writer *writer)
+{
+    return &writer->clock;
 }

@@ -122,6 +122,17 @@ film_writer_source(film_writer *writer, const char *file, const char *path,
 film_thread *
 film_writer_thread_begin(film_writer *writer, const char *name, uint64_t native_id);
 
+/* Begins a track: what another clock has timed (the streams of a GPU), told afterwards.
+ * It is a thread without a native id, whose first event has the raw time `raw`, and whose
+ * rows are film_track_op and film_track_op_end alone (append.h). It belongs to whoever may
+ * call these functions, and ends by film_writer_thread_end. */
+film_thread *
+film_writer_track_begin(film_writer *writer, const char *name, uint64_t raw);
+
+/* The clock whose raw ticks rows have. */
+const film_clock *
+film_writer_clock(const film_writer *writer);
+
 /* Appends thread_end and gives the windows back. May be called without the GIL, by the
  * dying thread or by the one that found it dead. */
 void

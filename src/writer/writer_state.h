@@ -164,9 +164,13 @@ struct film_writer {
     _Atomic(film_thread *) running; /* whose row was the last */
     _Atomic(uint32_t) stop_reason;  /* film_lost_reason; not 0: keeps nothing more */
 
-    /* recorder's side, by the holder of the GIL */
-    film_record_stream table, values;
+    /* Strings, codes and threads: by the holder of this lock. */
+    pthread_mutex_t table_lock;
+    film_record_stream table;
     film_intern strings;
+
+    /* recorder's side, by the holder of the GIL */
+    film_record_stream values;
     film_intern source_files;
     uint32_t string_count, code_count;
     film_recent recent_codes[FILM_RECENT_CODES], recent_names[FILM_RECENT_NAMES];
@@ -186,6 +190,7 @@ struct film_writer {
     film_totals totals;
     film_buffer summary_bytes, keyframe_bytes, payload_bytes;
     uint64_t chunks_since_totals;
+    bool scale_is_used; /* times of sealed events go by it */
 };
 
 /* sealer.c */
@@ -325,7 +330,11 @@ film_limits_are_ours(const film_writer *writer);
 uint64_t
 film_writer_code_hash(film_writer *writer, uint32_t code);
 
-/* records.c: false when the record could not be kept */
+/* records.c: false when the record could not be kept. Of the table, by any thread: */
+bool
+film_table_append(film_writer *writer, uint8_t kind, const film_buffer *body);
+
+/* and of the values, by the holder of the GIL. */
 bool
 film_record_append(film_writer *writer, film_record_stream *stream, uint8_t kind,
                    const film_buffer *body);

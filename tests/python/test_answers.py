@@ -112,7 +112,7 @@ def test_help_of_a_command():
         line.split()[0]
         for line in ask("help").stdout.split("commands:\n")[1].splitlines()
         if line.startswith("  ")
-    ][: len("run info log report export dump check scrub step dap".split())]
+    ][: len("run info log report export dump check scrub nan diff step dap".split())]
     assert commands[0] == "run" and "dap" in commands
     assert ask("help").stdout == ask("--help").stdout
     for command in commands:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -20,7 +21,7 @@ FILMS = sorted((Path(__file__).parent.parent / "compat").glob("*.film"))
 
 
 def test_there_is_a_recording_of_every_version() -> None:
-    assert [film.stem for film in FILMS] == ["1.0", "1.1", "1.2", "1.3"]
+    assert [film.stem for film in FILMS] == ["1.0", "1.1", "1.2", "1.3", "1.4"]
 
 
 def dumped(film: Path) -> list[str]:
@@ -82,3 +83,24 @@ def test_moments_of_1_2() -> None:
         assert film.at(event=16_997).task is None
     finally:
         film.close()
+
+
+def test_operations_of_1_4() -> None:
+    """What 1.4 brought: operations, tensors and what they hold."""
+    film = FILMS[[one.stem for one in FILMS].index("1.4")]
+    answer = subprocess.run(
+        [PROGRAM, "nan", film, "--format", "json"], capture_output=True, text=True
+    )
+    assert answer.returncode == 1, answer.stderr
+    found = json.loads(answer.stdout)
+    assert (found["verdict"], found["op"]["function"], found["op"]["line"]) == (
+        *("asked", "torch.Tensor.__setitem__"),
+        31,
+    )
+    log = [PROGRAM, "log", "--ops", film, "-f"]
+    shown = subprocess.run([*log, "torch.relu"], capture_output=True, text=True)
+    assert shown.returncode == 1  # it was called as a method
+    shown = subprocess.run(
+        [*log, "torch.Tensor.relu"], capture_output=True, text=True, check=True
+    )
+    assert re.findall(r"\[(layers\.\d)\]", shown.stdout) == ["layers.0", "layers.1"]

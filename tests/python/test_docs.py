@@ -4,7 +4,8 @@ A ```python block whose first line is `# name.py` is a program: all of them are 
 into the folder the examples run in. A ```console block holds commands behind `$ ` and
 what they print; a line `...` stands for any lines. Times, sizes, process ids, dates and
 the like are not compared, everything else is. A command that fails is followed by
-`$ echo $?`. ```console needs=dot is left out where dot is missing. ```python blocks with
+`$ echo $?`. ```console needs=dot is left out where dot is missing, needs=torch where
+this Python has no PyTorch. ```python blocks with
 `>>>` are doctests.
 
     python tests/python/test_docs.py --update     writes what the commands print into
@@ -14,6 +15,7 @@ the like are not compared, everything else is. A command that fails is followed 
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import os
 import pathlib
 import re
@@ -28,7 +30,10 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # Each command of the program, in its order, and its page.
 PAGE_OF = {
     name: f"{name}.md"
-    for name in ("run", "info", "log", "report", "export", "dump", "check", "scrub")
+    for name in (
+        *("run", "info", "log", "report", "export", "dump", "check", "scrub"),
+        *("nan", "diff"),
+    )
 } | {"step": "step.md", "dap": "editors.md"}
 
 FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -53,6 +58,8 @@ VARYING = [
     (r"(\w)\.\d+(\.\w*film)\b", r"\1.PID\2"),
     (r"(?m)^(\S+(?:;\S+)*) \d+$", r"\1 N"),  # folded stacks
     (r"\bevent \d+:\d+", "event M"),  # step: events differ between Pythons
+    (r"\bop \d+:\d+", "op M"),
+    (r"\bt\d+\b", "tN"),  # tensors
     (r"(?m)^( *)\d+:\d+ ", r"\1M "),
     (r"written at \d+:\d+", "written at M"),
     (r"[ \t]+", " "),
@@ -189,8 +196,14 @@ class Folder:
         return done.returncode, done.stdout + done.stderr
 
 
+def is_there(tool: str) -> bool:
+    if tool == "torch":
+        return importlib.util.find_spec(tool) is not None
+    return shutil.which(tool) is not None
+
+
 def missing_tools(wanted: tuple[str, ...]) -> list[str]:
-    return [tool for tool in wanted if shutil.which(tool) is None]
+    return [tool for tool in wanted if not is_there(tool)]
 
 
 def problem_of_page(

@@ -163,3 +163,67 @@ def test_what_is_no_target(runner):
         """
     )
     assert (result.rc, result.stderr) == (0, "")
+
+
+GENERATED = """
+    import pathlib, sys, types
+
+    def run(text, file, **names):
+        exec(compile(text, file, "exec"), names)
+        return names["made"]()
+
+    def run_file(path, module):
+        path.parent.mkdir(parents=True)
+        path.write_text("def made(): pass")
+        return run(path.read_text(), str(path), __name__=module, __file__=str(path))
+
+    TEXT = "def made(): pass"
+    here = pathlib.Path("generated").resolve()
+    run(TEXT, "<eval_with_key>.3")
+    run(TEXT, "<torch_package_0>.model.py", __name__="<torch_package_0>.model")
+    run_file(here / "a" / "_remote_module_x.py", "_remote_module_x")
+    run_file(here / "torchinductor_me" / "ab" / "cab.py", "cab")
+    run_file(here / "c" / "ccc.py", "torch._inductor.runtime.compile_tasks.ccc")
+    exec("def ___make_guard_fn():\\n  def guard(): pass\\n  return guard", names := {})
+    names["___make_guard_fn"]()()
+"""
+LIBRARY = """
+    exec("ran = 1", {})
+    exec("ran = 2", {"__file__": "<template>", "__name__": "templates"})
+"""
+
+
+def test_what_torch_generates_is_no_user_code(runner, dump):
+    result = runner.record(GENERATED)
+    assert (result.rc, result.stderr) == (0, "")
+    calls = [
+        event["function"] for event in dump(result.film) if event["kind"] == "call"
+    ]
+    told = {name.rpartition(":")[2] for name in calls}
+    assert {"__main__.run", "__main__.run_file"} <= told
+    assert not {name for name in told if "made" in name or "guard" in name}, told
+
+
+def test_text_that_runs_in_no_module(runner, dump):
+    """It is as good as the code that runs it."""
+    runner.write(LIBRARY, "lib/site-packages/library.py")
+    result = runner.record("""
+        import sys
+        sys.path.insert(0, "lib/site-packages")
+        exec("ran = 3", {})
+        import library
+        """)
+    assert (result.rc, result.stderr) == (0, "")
+    calls = [
+        event["function"] for event in dump(result.film) if event["kind"] == "call"
+    ]
+    assert len(calls) == 2 and "<string>" in calls[1], calls
+
+
+def test_generated_code_that_is_named_is_recorded(runner, dump):
+    result = runner.record(GENERATED, options=["--target", "<eval_with_key>.3"])
+    assert (result.rc, result.stderr) == (0, "")
+    calls = [
+        event["function"] for event in dump(result.film) if event["kind"] == "call"
+    ]
+    assert len(calls) == 2 and "made" in calls[1], calls

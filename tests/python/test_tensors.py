@@ -1,9 +1,10 @@
-"""Real tensors at level values: type, shape and dtype, read in place. Needs
+"""Real tensors at level values: dtype, shape and device, read in place. Needs
 `make torch`."""
 
 from __future__ import annotations
 
 import importlib.util
+import re
 
 import pytest
 
@@ -32,21 +33,26 @@ def test_shapes_and_dtypes(runner, dump):
         options=["--level", "values"],
     )
     assert (result.rc, result.stderr) == (0, "")
-    told = {
-        event["name"]: event["value"]["text"].partition(" #")[0]
+    written = [
+        event
         for event in dump(result.film)
         if event["kind"] == "set" and event["scope"] == "local"
+    ]
+    types = {event["name"]: event["value"]["type"] for event in written}
+    assert (types["plain"], types["weight"]) == ("Tensor", "Parameter")
+    told = {
+        event["name"]: re.sub(r"\bt\d+: | #\d+>", "", event["value"]["text"])
+        for event in written
     }
     assert told == {
-        "plain": "Tensor(shape=(2, 3), dtype=float32)",
-        "whole": "Tensor(shape=(4,), dtype=int64)",
-        "half": "Tensor(shape=(2, 3), dtype=float16)",
+        "plain": "f32[2, 3] cpu",
+        "whole": "i64[4] cpu",
+        "half": "f16[2, 3] cpu",
         "layer": "<Linear",
-        "weight": "Parameter(shape=(2, 3), dtype=float32)",
-        "scalar": "Tensor(shape=(), dtype=float32)",
-        "both": "[Tensor(shape=(2, 3), dtype=float32), "
-        "Tensor(shape=(4,), dtype=int64)]",
-        "empty": "Tensor(shape=(0, 5), dtype=bool)",
-        "brain": "Tensor(shape=(2, 2), dtype=bfloat16)",
-        "complexes": "Tensor(shape=(2,), dtype=complex64)",
+        "weight": "f32[2, 3] cpu grad",
+        "scalar": "f32[] cpu",
+        "both": "[f32[2, 3] cpu, i64[4] cpu]",
+        "empty": "b8[0, 5] cpu",
+        "brain": "bf16[2, 2] cpu",
+        "complexes": "c64[2] cpu",
     }

@@ -1,7 +1,7 @@
 /* test_export.c: the output layer: numbers and texts, whole files or none, and every
  * exporter over a small recording, also without memory.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "test.h"
+#include "captures.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,27 +19,6 @@
 #include "export/output_file.h"
 #include "writer/append.h"
 #include "writer/writer.h"
-
-/* An output into memory. */
-typedef struct capture {
-    film_output output;
-    film_buffer bytes;
-} capture;
-
-static void
-open_capture(capture *to)
-{
-    memset(to, 0, sizeof(*to));
-    CHECK(film_output_init(&to->output, -1, NULL) == FILM_OK);
-    to->output.memory = &to->bytes;
-}
-
-static void
-close_capture(capture *to)
-{
-    film_output_reset(&to->output);
-    film_buffer_reset(&to->bytes);
-}
 
 static bool
 holds(capture *from, const char *expected)

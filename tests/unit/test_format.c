@@ -197,6 +197,26 @@ TEST(time_never_jumps_and_stays_near_the_clock)
     CHECK(film_timescale_ns(&scale, 0) < 100000000000u);
 }
 
+TEST(the_first_guess_is_set_right)
+{
+    film_timescale scale = {0};
+    double real = 12.8005, guess = 12.8005 * 1.00003;
+    uint64_t raw = 40000000;
+
+    film_timescale_begin(&scale, guess);
+    CHECK(!film_timescale_measure(&scale, 0, 0));
+    CHECK(film_timescale_measure(&scale, raw, (uint64_t)((double)raw * real)));
+    for (uint64_t at = 0; at <= raw; at += raw / 10) {
+        uint64_t now = (uint64_t)((double)at * real);
+        uint64_t ns = film_timescale_ns(&scale, at);
+        CHECK(ns > now ? ns - now < 3 : now - ns < 3);
+    }
+    /* With a second segment times have been told by the first. */
+    CHECK_EQUAL(
+        film_timescale_adjust(&scale, 4 * raw, (uint64_t)(4 * (double)raw * real)), 1);
+    CHECK(!film_timescale_measure(&scale, 5 * raw, 1));
+}
+
 TEST(interned_texts_keep_their_ids)
 {
     film_intern table = {0};
@@ -257,6 +277,7 @@ main(int argc, char **argv)
         TEST_ENTRY(logical_offsets_map_to_the_file),
         TEST_ENTRY(chunk_headers_are_checked),
         TEST_ENTRY(time_never_jumps_and_stays_near_the_clock),
+        TEST_ENTRY(the_first_guess_is_set_right),
         TEST_ENTRY(interned_texts_keep_their_ids),
         TEST_ENTRY(packed_bytes_unpack_only_as_declared),
         TEST_ENTRY(every_kind_has_a_name),

@@ -163,7 +163,7 @@ check_closed(bool no_map)
     name_file();
     writer = record(no_map);
     /* 32 spare windows are 8 MiB. */
-    for (unsigned tries = 0; disk_bytes() >= 10u << 20 && tries < 1000; tries++) {
+    for (unsigned tries = 0; disk_bytes() >= 10u << 20 && tries < 6000; tries++) {
         usleep(10000);
     }
     CHECK(disk_bytes() < 10u << 20);

@@ -23,6 +23,7 @@ static const film_family *const families[] = {
     &film_family_patterns,
     &film_family_partials,
     &film_family_numpy,
+    &film_family_torch,
     &film_family_arrays,
     &film_family_classes,
     &film_family_fields,

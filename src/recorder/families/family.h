@@ -49,6 +49,7 @@ extern const film_family film_family_partials; /* functools.partial */
 extern const film_family film_family_methods;  /* bound methods */
 extern const film_family film_family_numpy;    /* numpy's scalars */
 extern const film_family film_family_arrays;   /* array.array */
+extern const film_family film_family_torch;    /* torch.float32, device("cpu") */
 
 /* Of a type that is seen for the first time: finds its family. */
 void
