@@ -300,6 +300,7 @@ bench: have-python ## measures against the bare program and against peers
 	@.venvs/$(LAST)/bin/python bench/shapes.py
 	@.venvs/$(LAST)/bin/python bench/plans.py
 	@.venvs/$(LAST)/bin/python bench/known_values.py
+	@$(TOOLS)/python bench/strangers.py
 
 .PHONY: test-torch
 test-torch: have-python ## runs the proofs of PyTorch: streams, torch's own operators, torch.compile (half an hour, Python 3.11)

@@ -201,8 +201,8 @@ def values_text(figures: Figures) -> list[str]:
     sizes = values(rows_of(pythons, "values"), "event_bytes")
     if sizes:
         facts.append(
-            "* With values, an event (a call, return, line or write) takes "
-            f"{span(sizes, '{:.1f}')} bytes on disk."
+            "* With values, an event (a call, return, line or write) of these programs "
+            f"takes {span(sizes, '{:.1f}')} bytes on disk."
         )
     memory = [row for part in figures["memory"].values() for row in part]
     if memory:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import subprocess
 
@@ -52,6 +53,29 @@ def test_documents_that_are_named_are_there():
         if name not in there
     ]
     assert missing == []
+
+
+def test_costs_are_told_of_programs_not_tuned_for_too():
+    """The second set of the bench is in the table, whole, and the mean is of its rows."""
+    bench = (ROOT / "bench/strangers.py").read_text()
+    programs = re.search(r"for function in \((.*?)\)", bench, re.S)
+    assert programs is not None
+    names = [name.replace("_", " ") for name in re.findall(r"\w+", programs[1])]
+    page = (ROOT / "docs/values.md").read_text()
+    rows = dict(re.findall(r"^\| ([a-z ]+) \|((?: [\d.]+ \|){5})$", page, re.M))
+    assert list(rows) == names
+    said = re.search(
+        r"\| \*\*geometric mean\*\* \|((?: \*\*[\d.]+\*\* \|){4}) \|", page
+    )
+    assert said is not None
+    means = [float(mean) for mean in re.findall(r"[\d.]+", said[1])]
+    for place, mean in enumerate(means):
+        ratios = [float(re.findall(r"[\d.]+", row)[place]) for row in rows.values()]
+        assert abs(math.prod(ratios) ** (1 / len(ratios)) - mean) < 0.01 * mean
+    readme = " ".join((ROOT / "README.md").read_text().split())
+    assert (
+        f"take {min(means):.0f} to {max(means):.0f} times as long in the mean" in readme
+    )
 
 
 def test_source_files_that_are_named_are_there():
