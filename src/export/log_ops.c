@@ -373,6 +373,11 @@ write_changed(film_output *output, film_reader *reader, const film_event *event)
         if (tensor_at(reader, event, i, &tensor)) {
             put_changed(output, &tensor);
         }
+        else { /* of a class of the program's */
+            FILM_OUTPUT_LITERAL(output, "  ");
+            film_log_value(output, reader, event, i);
+            FILM_OUTPUT_LITERAL(output, " changed");
+        }
     }
     film_output_text(output, event->token_count > CHANGED + 1 ? "  ..." : "");
 }

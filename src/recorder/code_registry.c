@@ -524,6 +524,20 @@ film_code_describe_caller(film_code *known, PyCodeObject *code, const film_frame
     return known->id != UINT32_MAX;
 }
 
+static bool
+wraps_functions(PyObject *module)
+{
+    static const char *const names[] = {"contextlib", "functools", "typing_extensions",
+                                        "warnings"};
+
+    for (size_t index = 0; index < sizeof(names) / sizeof(names[0]); index++) {
+        if (PyUnicode_CompareWithASCIIString(module, names[index]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 uint32_t
 film_code_name(const film_frame *frame)
 {
@@ -538,6 +552,7 @@ film_code_name(const film_frame *frame)
     }
     module = global_text(frame, film_the_session.name_key);
     if (module != NULL) {
+        known->decorates = wraps_functions(module);
         length = film_text_copy(module, text, sizeof(text) / 2, NULL);
         text[length++] = '.';
     }
@@ -545,6 +560,15 @@ film_code_name(const film_frame *frame)
                              sizeof(text) - length - 1, NULL);
     known->name = film_writer_string(film_the_session.writer, text, length);
     return known->name;
+}
+
+bool
+film_code_decorates(const film_frame *frame)
+{
+    const film_code *known =
+        film_code_of((PyCodeObject *)film_frame_code(frame), frame);
+
+    return film_code_name(frame) != 0 && known->decorates;
 }
 
 film_code *

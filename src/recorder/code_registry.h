@@ -34,6 +34,7 @@ typedef struct film_code {
     uint32_t plan_count; /* how often that was done */
     bool strayed;        /* a frame went where the plan does not lead */
     uint32_t name;       /* string id of module.qualname; 0: not asked for yet */
+    bool decorates;      /* asked for: its module is one that wraps others' functions */
     uint64_t watched;    /* its film_compat_instrumentation when it was last watched */
     PyCodeObject *code;  /* whose it is; not a reference: both die together */
     struct film_code *next_watched, *previous_watched; /* see film_codes_watched */
@@ -68,6 +69,10 @@ film_code_describe_caller(film_code *known, PyCodeObject *code,
 /* module.qualname of the code that a frame runs, as a string id. */
 uint32_t
 film_code_name(const film_frame *frame);
+
+/* Code of functools, contextlib and the like: what it calls is meant where it is called. */
+bool
+film_code_decorates(const film_frame *frame);
 
 static inline film_code *
 film_code_of(PyCodeObject *code, const film_frame *frame)

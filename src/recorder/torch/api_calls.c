@@ -8,6 +8,20 @@
 #include "recorder/stack.h"
 #include "recorder/torch/value_rows.h"
 
+/* What modes and subclasses of tensors are told of asks for them by has_torch_function,
+ * has_torch_function_unary or has_torch_function_variadic. */
+static bool
+asks_for_overrides(PyObject *name)
+{
+    static const char asked[] = "has_torch_function";
+    const Py_ssize_t length = (Py_ssize_t)sizeof(asked) - 1;
+
+    if (!PyUnicode_IS_COMPACT_ASCII(name) || PyUnicode_GET_LENGTH(name) < length) {
+        return false;
+    }
+    return memcmp(PyUnicode_DATA(name), asked, (size_t)length) == 0;
+}
+
 bool
 film_api_is_call(const PyCodeObject *code, const char *module)
 {
@@ -20,9 +34,8 @@ film_api_is_call(const PyCodeObject *code, const char *module)
         return false;
     }
     for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(names); index++) {
-        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, index),
-                                             "handle_torch_function") == 0) {
-            /* torch.overrides has the function itself, and talks of it. */
+        if (asks_for_overrides(PyTuple_GET_ITEM(names, index))) {
+            /* torch.overrides has the functions themselves, and talks of them. */
             return strcmp(module, "torch.overrides") != 0;
         }
     }

@@ -17,8 +17,7 @@
 
 #define NAMES_BYTES 1000u
 #define MOST_VALUES 250 /* of one operation; more is not told */
-/* Of the containers among the arguments (torch._foreach_add_): looked at for changes. */
-#define MOST_ITEMS 4096
+#define MOST_CHANGED 4096 /* by one operation */
 
 static film_intern keyword_lists; /* tuples of names to string ids, by their hash */
 
@@ -213,54 +212,68 @@ note_tensors(film_context *context, const film_operation_call *call, PyObject *r
 
 /* --- its end ---------------------------------------------------------------------- */
 
+/* Tensors that an operation has changed; of the holder of the GIL. */
+static struct {
+    PyObject *tensors[MOST_CHANGED];
+    uint32_t count;
+} changed;
+
+static inline void
+add_changed(PyObject *tensor)
+{
+    if (changed.count < MOST_CHANGED) {
+        changed.tensors[changed.count++] = tensor;
+    }
+}
+
 static void
-tell_change(film_value_rows *rows, PyObject *value, PyObject *result)
+find_change(PyObject *value, PyObject *result)
 {
     if (value != result && film_is_tensor(value) && film_tensor_was_changed(value)) {
-        film_value_rows_put(rows, value, NULL);
+        add_changed(value);
     }
 }
 
 /* Of the tensors that a list or tuple holds. */
 static void
-tell_changes_within(film_value_rows *rows, PyObject *values, PyObject *result)
+find_changes_within(PyObject *values, PyObject *result)
 {
-    Py_ssize_t most = Py_SIZE(values) > MOST_ITEMS ? MOST_ITEMS : Py_SIZE(values);
-
-    for (Py_ssize_t item = 0; item < most; item++) {
+    for (Py_ssize_t item = 0; item < Py_SIZE(values); item++) {
         PyObject *held = PyList_CheckExact(values) ? PyList_GET_ITEM(values, item)
                                                    : PyTuple_GET_ITEM(values, item);
 
         if (held != NULL) {
-            tell_change(rows, held, result);
+            find_change(held, result);
         }
     }
 }
 
-/* What of the arguments has changed, but for the result. */
+/* What of the arguments has changed, but for the result: before the result is told, since a
+ * list (torch._foreach_add_ gives back its first argument) tells the tensors in it. */
 static inline void
-tell_changes(film_value_rows *rows, const film_operation_call *call, PyObject *result)
+find_changes(const film_operation_call *call, PyObject *result)
 {
     const film_tensor_notes *notes = &call->notes;
     uint32_t noted =
         notes->count < FILM_NOTED_TENSORS ? notes->count : FILM_NOTED_TENSORS;
 
+    changed.count = 0;
     for (uint32_t index = 0; index < noted; index++) {
         PyObject *tensor = notes->noted[index].tensor;
 
         if (FILM_UNLIKELY(film_shim_version(tensor) != notes->noted[index].version) &&
             tensor != result) {
-            film_value_rows_put(rows, tensor, NULL);
+            add_changed(tensor);
         }
     }
     for (Py_ssize_t index = 0; index < call->count; index++) {
         PyObject *value = call->values[index];
 
         if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) {
-            tell_changes_within(rows, value, result);
+            find_changes_within(value, result);
         }
         else if (FILM_UNLIKELY(notes->count > FILM_NOTED_TENSORS)) {
-            tell_change(rows, value, result);
+            find_change(value, result);
         }
     }
 }
@@ -303,10 +316,13 @@ film_operation_end(const film_operation_call *call, PyObject *result)
         tell_exception(context, context->thread->events - call->number);
         return;
     }
+    find_changes(call, result);
     film_the_values_are_set = !call->operation->leaves_unset;
     film_value_rows_put(&rows, result, NULL);
     film_the_values_are_set = true;
-    tell_changes(&rows, call, result);
+    for (uint32_t index = 0; index < changed.count; index++) {
+        film_value_rows_put(&rows, changed.tensors[index], NULL);
+    }
     to = film_value_rows_finish(&rows);
     if (FILM_UNLIKELY(to == NULL)) {
         (void)film_stack_may_retry(context);

@@ -90,6 +90,35 @@ mend(film_context *context, film_frame *frame, place_walk *found)
     return true;
 }
 
+/* The frame that `outer` has called, on the way to `frame`; NULL: it is the innermost. */
+static const film_frame *
+called_by(const film_frame *outer, const film_frame *frame)
+{
+    const film_frame *called = NULL;
+
+    for (; frame != NULL && frame != outer; frame = frame->previous) {
+        if (!film_frame_is_shim(frame) && !film_frame_is_incomplete(frame)) {
+            called = frame;
+        }
+    }
+    return called;
+}
+
+/* The name of what the recorded frame has called, or of what that only wraps. */
+static uint32_t
+api_name(const film_frame *last, const film_frame *frame)
+{
+    while (FILM_UNLIKELY(film_code_decorates(last))) {
+        const film_frame *inner = called_by(last, frame);
+
+        if (inner == NULL) {
+            break;
+        }
+        last = inner;
+    }
+    return film_code_name(last);
+}
+
 bool
 film_operation_find_place(film_context *context, film_operation_place *place)
 {
@@ -108,7 +137,7 @@ film_operation_find_place(film_context *context, film_operation_place *place)
     }
     if (FILM_UNLIKELY(found.last != NULL) &&
         !film_compiled_is_region(context, found.last)) {
-        place->api = film_code_name(found.last);
+        place->api = api_name(found.last, frame);
     }
     if (found.module != NULL) {
         place->module = film_module_path(context, found.module);

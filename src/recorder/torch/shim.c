@@ -316,6 +316,27 @@ film_shim_version(PyObject *object)
     return version_of(*tensor_of(object));
 }
 
+bool
+film_shim_peek(PyObject *object, int64_t *version, bool *on_device)
+{
+    const void *const *tensor;
+    film_tensor_view view;
+
+    /* A class of tensors is made by torch's own metaclass, or one made from that. */
+    if (Py_TYPE(Py_TYPE(object)) == &PyType_Type ||
+        !comes_from_tensor_base(Py_TYPE(object)) || shim.dimensions_at == 0) {
+        return false;
+    }
+    tensor = tensor_of(object);
+    if (*tensor == NULL || *(const void *const *)*tensor != shim.plain ||
+        !look(*tensor, &view)) {
+        return false;
+    }
+    *version = version_of(*tensor);
+    *on_device = !film_shim_is_cpu(view.device_type);
+    return true;
+}
+
 static const shim_name *
 dtype_of(int32_t code)
 {

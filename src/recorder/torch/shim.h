@@ -55,6 +55,11 @@ film_shim_data(PyObject *object);
 int64_t
 film_shim_version(PyObject *object);
 
+/* Of a tensor whose class is the program's, which may answer by Python code: what can be had
+ * without asking it, its version and device. False: it is none, or nothing can be had. */
+bool
+film_shim_peek(PyObject *object, int64_t *version, bool *on_device);
+
 /* "float32" and "f32"; "" for one that is not known. */
 const char *
 film_shim_dtype_name(int32_t code);

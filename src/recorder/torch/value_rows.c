@@ -88,6 +88,9 @@ film_value_rows_put(film_value_rows *rows, PyObject *value, PyObject *name)
     if (value != NULL && (PyList_CheckExact(value) || PyTuple_CheckExact(value))) {
         tell_anew(value);
     }
+    else if (value != NULL && film_shim_peek(value, &seen.version, &seen.on_device)) {
+        note(rows->notes, value, &seen);
+    }
     rows->to = film_capture(rows->context, value, &holder, name, rows->to);
 }
 

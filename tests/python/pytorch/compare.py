@@ -173,10 +173,12 @@ def read_recording(events: list[Record], entry: str) -> dict[int, list[Op]]:
     threads: dict[int, list[Op]] = {}
     open_ops: dict[int, list[Op]] = {}
     frames: dict[int, list[Record]] = {}
+    names: dict[int, str] = {}
     for event in events:
         thread, kind = event["thread"], event["kind"]
         stack = frames.setdefault(thread, [])
         if kind in ("call", "resume", "throw"):
+            names.setdefault(event["frame"], event.get("function", ""))
             stack.append(event)
         elif kind in ("return", "yield", "unwind"):
             while stack and stack.pop()["frame"] != event["frame"]:
@@ -184,7 +186,7 @@ def read_recording(events: list[Record], entry: str) -> dict[int, list[Op]]:
         elif kind == "op":
             within = open_ops.setdefault(thread, [])
             op = Op(event, len(within), thread)
-            op.frames = [call.get("function", "") for call in stack]
+            op.frames = [names[call["frame"]] for call in stack]
             within.append(op)
             if begin <= event["time_ns"] <= end:
                 threads.setdefault(thread, []).append(op)

@@ -3,6 +3,11 @@
     drive.py NAME RESULT.json                   plainly, or under `filmstrip run`
     drive.py NAME RESULT.json OPS.jsonl         under the oracle
     drive.py NAME RESULT.json --aten ATEN.jsonl under the dispatch mode
+    drive.py NAME --each FOLDER WAYS            each way in a child of its own, after torch
+                                                was imported once; WAYS is JSON, the
+                                                options of record() by a name. Of each the
+                                                result, the film and, in status.json, how
+                                                the child ended.
 
 The result is told bit for bit: of a tensor its metadata and a hash of its numbers.
 """
@@ -12,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
+import os
 import pathlib
 import sys
 import warnings
@@ -51,21 +57,70 @@ def run(name: str):
     return importlib.import_module(f"programs.{name}").main()
 
 
+def under_the_oracle(name: str, stream: pathlib.Path):
+    from oracle import Oracle
+
+    with Oracle(stream, str(pathlib.Path(__file__).parent)):
+        return run(name)
+
+
+def in_a_child(work) -> int:
+    """What waitpid says of a child that does it."""
+    sys.stderr.flush()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            work()
+            status = 0
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
+        finally:
+            sys.stderr.flush()
+            os._exit(status)
+    return os.waitpid(child, 0)[1]
+
+
+def run_each(name: str, folder: pathlib.Path, ways: dict[str, dict[str, object]]) -> None:
+    import torch._dynamo  # as the first optimiser does: a million calls that tell nothing
+
+    def write(way: str, value: object) -> None:
+        (folder / f"{way}.json").write_text(json.dumps(told(value), indent=1))
+
+    def oracle() -> None:
+        write("oracle", under_the_oracle(name, folder / "oracle.jsonl"))
+
+    def record(way: str) -> None:
+        import filmstrip
+
+        with filmstrip.record(str(folder / f"{way}.film"), **ways[way]):
+            value = run(name)
+        write(way, value)
+
+    status = {
+        "plain": in_a_child(lambda: write("plain", run(name))),
+        "oracle": in_a_child(oracle),
+    }
+    for way in ways:
+        status[way] = in_a_child(lambda way=way: record(way))
+    (folder / "status.json").write_text(json.dumps(status))
+
+
 def main() -> int:
     name, result, *oracle = sys.argv[1:]
     warnings.simplefilter("ignore")  # they name the caller's file, which is the oracle
     torch.manual_seed(7)
     torch.set_num_threads(1)
+    if result == "--each":
+        run_each(name, pathlib.Path(oracle[0]), json.loads(oracle[1]))
+        return 0
     if oracle and oracle[0] == "--aten":
         from dispatch_oracle import DispatchOracle
 
         with DispatchOracle(pathlib.Path(oracle[1])):
             value = run(name)
     elif oracle:
-        from oracle import Oracle
-
-        with Oracle(pathlib.Path(oracle[0]), str(pathlib.Path(__file__).parent)):
-            value = run(name)
+        value = under_the_oracle(name, pathlib.Path(oracle[0]))
     else:
         value = run(name)
     pathlib.Path(result).write_text(json.dumps(told(value), indent=1))
