@@ -1,8 +1,7 @@
 """Tests that need torch: `make torch` fetches it for one Python.
 
-They take half an hour, so that `make test-torch` runs them and `make test` does not. Where
-torch is not there, they are skipped and say so; under CI the environment that torch was
-fetched for must have it.
+Where torch is not there, they are skipped and say so; under CI the environment that torch
+was fetched for must have it.
 """
 
 from __future__ import annotations
@@ -22,14 +21,6 @@ pytest.register_assert_rewrite("pytorch.compare")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if not os.environ.get("FILM_TORCH_PROOFS"):
-        later = pytest.mark.skip(
-            reason="the proofs of PyTorch run in `make test-torch`"
-        )
-        for item in items:
-            if HERE in item.path.parents:
-                item.add_marker(later)
-        return
     if HAS_TORCH:
         return
     if os.environ.get("CI") and IS_TORCH_ENVIRONMENT:

@@ -109,7 +109,7 @@ BEGINS = """
             paused()
 """
 
-TURNS = 25_000  # far more than it takes to specialise a call
+TURNS = 6_000  # more than it takes to specialise a call, or to try once more
 
 HOT = f"""
     import functools
