@@ -86,7 +86,8 @@ def torchrun(folder: pathlib.Path, size: int, *words: str) -> str:
     process = start_torchrun(folder, size, *words)
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
-    assert out.splitlines() == [str(list(range(size)))] * size
+    # Of several processes: lines may meet.
+    assert out.replace("\n", "") == str(list(range(size))) * size
     return os.fspath(folder / "train.rank*.film")
 
 
