@@ -175,7 +175,9 @@ film_operation_begin(film_operation_call *call)
                       film_mode_has_told(call->operation->callable))) {
         return false;
     }
-    if (FILM_UNLIKELY(call->operation->silent)) {
+    call->silent = call->operation->silent;
+    call->leaves_unset = call->operation->leaves_unset;
+    if (FILM_UNLIKELY(call->silent)) {
         call->token = context->token;
         return true;
     }
@@ -308,7 +310,7 @@ film_operation_end(const film_operation_call *call, PyObject *result)
                       context->token != film_the_session.token)) {
         return; /* paused, stopped or forked meanwhile */
     }
-    if (FILM_UNLIKELY(call->operation->silent)) {
+    if (FILM_UNLIKELY(call->silent)) {
         note_tensors(context, call, result);
         return;
     }
@@ -317,7 +319,7 @@ film_operation_end(const film_operation_call *call, PyObject *result)
         return;
     }
     find_changes(call, result);
-    film_the_values_are_set = !call->operation->leaves_unset;
+    film_the_values_are_set = !call->leaves_unset;
     film_value_rows_put(&rows, result, NULL);
     film_the_values_are_set = true;
     for (uint32_t index = 0; index < changed.count; index++) {

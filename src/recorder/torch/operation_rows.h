@@ -12,8 +12,9 @@
 
 /* One call that is under way. What it was given is the caller's, borrowed until it ends. */
 typedef struct film_operation_call {
-    film_operation *operation;
-    PyObject *const *values; /* positional ones, then those with names */
+    film_operation *operation; /* until it is told: then the table may change */
+    bool silent, leaves_unset; /* the operation's */
+    PyObject *const *values;   /* positional ones, then those with names */
     Py_ssize_t count;        /* of all */
     PyObject *names;         /* of the last ones: a tuple of str, or NULL; */
     PyObject *keywords;      /* or the keys of this dict, or NULL */

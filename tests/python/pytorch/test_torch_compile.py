@@ -8,7 +8,7 @@ import pathlib
 
 import pytest
 
-from conftest import Event, Runner, dump_events
+from conftest import Event, Result, Runner, dump_events
 
 PROGRAM = """
     import json, sys, warnings
@@ -135,9 +135,15 @@ REGIONS = """
 """
 
 
+def complaints(result: Result) -> str:
+    """What was written to stderr, but for what torch itself says where triton is not."""
+    lines = result.stderr.splitlines(keepends=True)
+    return "".join(line for line in lines if "triton not found" not in line)
+
+
 def recorded(runner: Runner, backend: str, *options: str) -> list[Event]:
     result = runner.record(REGIONS, backend, options=list(options))
-    assert (result.rc, result.stderr) == (0, "")
+    assert (result.rc, complaints(result)) == (0, "")
     return dump_events(result.film)
 
 
@@ -241,7 +247,7 @@ def test_the_compiler_can_be_asked_for(runner: Runner) -> None:
         "eager",
         options=["--level", "calls", "--target", "torch._dynamo.convert_frame"],
     )
-    assert (result.rc, result.stderr) == (0, "")
+    assert (result.rc, complaints(result)) == (0, "")
     calls = [e["function"] for e in dump_events(result.film) if e["kind"] == "call"]
     assert [name for name in calls if name.endswith("._compile")], calls
 
@@ -274,7 +280,7 @@ LATE = """
 def test_recording_begins_late_and_ends_early(runner: Runner) -> None:
     runner.write(LATE)
     result = runner.plain(None)
-    assert (result.rc, result.stderr) == (0, "")
+    assert (result.rc, complaints(result)) == (0, "")
     told = json.loads(result.stdout)
     assert told[:-1] == [[[2.0] * 3, 1]] * 5
     assert told[-1] == [[2.0] * 6, 2]  # compiled anew for other sizes, once
@@ -308,7 +314,7 @@ EXPLAINS = """
 def test_explain_and_guards_are_the_same(runner: Runner, torch_option: str) -> None:
     bare = runner.plain(EXPLAINS)
     told = runner.record(EXPLAINS, options=["--torch", torch_option])
-    assert (bare.rc, told.rc, told.stderr) == (0, 0, "")
+    assert (bare.rc, told.rc, complaints(told)) == (0, 0, "")
 
     assert "Guard Count: " in bare.stdout and "Graph Break Count: 2" in bare.stdout
     assert told.stdout == bare.stdout
@@ -320,7 +326,7 @@ def test_inductor(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     bare = runner.plain(PROGRAM, "inductor")
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(runner.folder / "recorded"))
     told = runner.record(PROGRAM, "inductor")
-    assert (bare.rc, told.rc, told.stderr) == (0, 0, "")
+    assert (bare.rc, told.rc, complaints(told)) == (0, 0, "")
     assert told.stdout == bare.stdout
     events = dump_events(told.film)
     assert len(regions_of(events)) >= 9
