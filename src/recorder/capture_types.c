@@ -453,8 +453,7 @@ learn_type(film_type *known, PyTypeObject *type)
     known->dies_in_sight =
         !known->said &&
         (film_type_dies_in_sight(type, is_deque(type)) ||
-         (film_type_is_freed_in_sight(type) &&
-                          film_shim_is_any_tensor(type)));
+         (film_type_is_freed_in_sight(type) && film_shim_is_any_tensor(type)));
     if (!the_contents_are_told && is_container((film_content)known->content)) {
         known->content = FILM_CONTENT_OPAQUE;
         known->family = known->note_is_whole ? known->family : 0;

@@ -469,7 +469,8 @@ cuptiActivityEnableDriverApi(uint32_t call, uint8_t enable)
 EXPORT int
 cuptiActivityEnableRuntimeApi(uint32_t call, uint8_t enable)
 {
-    return silence(runtime_silent, &the_cupti_double.silent_runtime_calls, call, enable);
+    return silence(runtime_silent, &the_cupti_double.silent_runtime_calls, call,
+                   enable);
 }
 
 EXPORT int

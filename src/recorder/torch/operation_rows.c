@@ -16,7 +16,7 @@
 #include "recorder/torch/value_rows.h"
 
 #define NAMES_BYTES 1000u
-#define MOST_VALUES 250 /* of one operation; more is not told */
+#define MOST_VALUES 250   /* of one operation; more is not told */
 #define MOST_CHANGED 4096 /* by one operation */
 
 static film_intern keyword_lists; /* tuples of names to string ids, by their hash */

@@ -15,13 +15,13 @@ typedef struct film_operation_call {
     film_operation *operation; /* until it is told: then the table may change */
     bool silent, leaves_unset; /* the operation's */
     PyObject *const *values;   /* positional ones, then those with names */
-    Py_ssize_t count;        /* of all */
-    PyObject *names;         /* of the last ones: a tuple of str, or NULL; */
-    PyObject *keywords;      /* or the keys of this dict, or NULL */
-    uint64_t token;          /* of the session when its op was told */
-    uint64_t number;         /* of the op event */
-    film_tensor_notes notes; /* of the tensors among the values */
-    bool on_gpu;             /* what it launches is tied to it (device.h) */
+    Py_ssize_t count;          /* of all */
+    PyObject *names;           /* of the last ones: a tuple of str, or NULL; */
+    PyObject *keywords;        /* or the keys of this dict, or NULL */
+    uint64_t token;            /* of the session when its op was told */
+    uint64_t number;           /* of the op event */
+    film_tensor_notes notes;   /* of the tensors among the values */
+    bool on_gpu;               /* what it launches is tied to it (device.h) */
 } film_operation_call;
 
 /* How many of its values have names. */

@@ -71,12 +71,12 @@ mix(uint64_t sum, uint64_t part)
 static inline uint64_t
 kind_word(const film_tensor_view *view)
 {
-    uint64_t sum = mix((uint64_t)(uint16_t)view->dtype |
-                           (uint64_t)view->dimensions << 16 |
-                           (uint64_t)(uint8_t)view->device_type << 24 |
-                           (uint64_t)(uint16_t)view->device_index << 32 |
-                           (uint64_t)view->requires_grad << 48,
-                       UINT64_C(0x94d049bb133111eb));
+    uint64_t sum =
+        mix((uint64_t)(uint16_t)view->dtype | (uint64_t)view->dimensions << 16 |
+                (uint64_t)(uint8_t)view->device_type << 24 |
+                (uint64_t)(uint16_t)view->device_index << 32 |
+                (uint64_t)view->requires_grad << 48,
+            UINT64_C(0x94d049bb133111eb));
 
     for (int64_t index = 0; index < view->dimensions; index++) {
         sum = mix(sum, (uint64_t)view->sizes[index]);

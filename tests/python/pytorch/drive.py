@@ -81,8 +81,9 @@ def in_a_child(work) -> int:
     return os.waitpid(child, 0)[1]
 
 
-def run_each(name: str, folder: pathlib.Path, ways: dict[str, dict[str, object]]) -> None:
-    import torch._dynamo  # as the first optimiser does: a million calls that tell nothing
+def run_each(
+    name: str, folder: pathlib.Path, ways: dict[str, dict[str, object]]
+) -> None:
 
     def write(way: str, value: object) -> None:
         (folder / f"{way}.json").write_text(json.dumps(told(value), indent=1))

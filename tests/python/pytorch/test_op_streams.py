@@ -45,7 +45,9 @@ class Runs:
     @functools.cached_property
     def status(self) -> dict[str, int]:
         """How each way ended; what they gave is in files."""
-        self.drive(HERE / "drive.py", self.name, "--each", self.folder, json.dumps(WAYS))
+        self.drive(
+            HERE / "drive.py", self.name, "--each", self.folder, json.dumps(WAYS)
+        )
         return json.loads((self.folder / "status.json").read_text())
 
     def result(self, way: str) -> str:
