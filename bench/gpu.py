@@ -193,7 +193,7 @@ def tests(out: pathlib.Path) -> dict[str, Any]:
     begin = time.perf_counter()
     with log.open("w") as to:
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "--maxfail=20", "-p",
+            [sys.executable, "-m", "pytest", "-q", "--maxfail=20", "-n", "12", "-p",
              "no:cacheprovider", "tests/python/pytorch"],
             cwd=ROOT, stdout=to, stderr=subprocess.STDOUT, timeout=SECONDS,
         )  # fmt: skip
@@ -247,7 +247,9 @@ def steps(device: str, out: pathlib.Path) -> dict[str, Any]:
 def bench(device: str, out: pathlib.Path) -> dict[str, Any]:
     made = out / "torch_bench.json"
     done = subprocess.run(
-        [sys.executable, str(HERE / "torch_bench.py"), "--quick", "--no-peers",
+        [sys.executable, str(HERE / "torch_bench.py"), "--rounds", "1", "--no-peers",
+         "--only", "steps", "--tools",
+         "calls,ops,ops_values,gpu,profiler,profiler_shapes,function_mode",
          "--device", device, "--json", str(made)],
         capture_output=True, text=True, timeout=SECONDS,
     )  # fmt: skip

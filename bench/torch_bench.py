@@ -54,6 +54,7 @@ STEP_TOOLS: dict[str, dict[str, object]] = {
     "ops_values": ours(level="values"),
     "all": ours(torch="all"),
     "ops_summaries": ours(torch_values=True),
+    "gpu": ours(torch_gpu=True),
     "profiler": {"tool": "profiler", "options": {}},
     "profiler_shapes": {"tool": "profiler", "options": {"record_shapes": True}},
     "function_mode": {"tool": "function_mode"},
@@ -142,7 +143,7 @@ class Bench:
         for number in range(self.rounds):
             for program, steps in programs.items():
                 for tool in tools:
-                    if not self.wants(tool):
+                    if not self.wants(tool) or (self.device, tool) == ("cpu", "gpu"):
                         continue
                     request = dict(STEP_TOOLS[tool])
                     share = float(request.pop("share", 1.0)) * self.share

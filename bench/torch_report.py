@@ -12,6 +12,7 @@ Answer = dict[str, Any]
 OP_NS = 200
 TIMES_QUICKER = 5
 STEP = {"cpu": 1.15, "cuda": 1.05}
+STEP_WITH_KERNELS = 1.15
 OP_BYTES = 12
 SUMMARY_US = 1.0
 
@@ -20,6 +21,7 @@ NAMES = {
     "ops_values": "filmstrip, `--level values`",
     "all": "filmstrip, `--torch all`",
     "ops_summaries": "filmstrip, `--torch-values`",
+    "gpu": "filmstrip, `--torch-gpu`",
     "calls": "filmstrip, `--torch off`",
     "filmstrip": "**filmstrip**",
     "function_mode": "empty TorchFunctionMode (Python)",
@@ -133,6 +135,12 @@ def bars(part: Answer) -> list[list[str]]:
         f"{what}, operations and all calls of the user's code",
         median(answers, ratio),
         STEP[device],
+        "{:.2f}x",
+    )
+    bar(
+        f"{what}, with `--torch-gpu`",
+        median(picked(raw.get("steps", []), program=program, name="gpu"), ratio),
+        STEP_WITH_KERNELS,
         "{:.2f}x",
     )
     bar(
