@@ -135,13 +135,13 @@ def bars(part: Answer) -> list[list[str]]:
         f"{what}, operations and all calls of the user's code",
         median(answers, ratio),
         STEP[device],
-        "{:.2f}x",
+        "{:.3f}x",
     )
     bar(
         f"{what}, with `--torch-gpu`",
         median(picked(raw.get("steps", []), program=program, name="gpu"), ratio),
         STEP_WITH_KERNELS,
-        "{:.2f}x",
+        "{:.3f}x",
     )
     bar(
         "size on disk, an operation with three tensors",
@@ -217,7 +217,7 @@ def device_text(part: Answer) -> list[str]:
         f"{machine['torch']}, one thread, Linux {machine['kernel']}, load "
         f"{machine['load']}"
         + (", roughly measured (`--quick`)" if machine["quick"] else "")
-        + "; peers: "
+        + ("; peers: " if part["peers"] else "")
         + ", ".join(f"{name} {version}" for name, version in part["peers"].items())
         + ".",
         table(["measure", "bar", "measured", "met"], bars(part)),

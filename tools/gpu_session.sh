@@ -21,7 +21,7 @@ prepare() {
     # What the tests need and that machine's Python lacks.
     .venv/bin/python -m pip install -qq --disable-pip-version-check --no-compile \
         --target "$made/site" --python-version "$version" --only-binary :all: \
-        pytest pytest-timeout pytest-xdist hypothesis psutil
+        pytest pytest-timeout pytest-xdist hypothesis psutil expecttest
     build="build/$version"
     cc -std=c11 -O2 -D_GNU_SOURCE -shared -fPIC -fvisibility=hidden -I src -I include \
         bench/gpu_probe.c src/recorder/torch/gpu.c src/recorder/torch/cupti.c \

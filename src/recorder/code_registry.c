@@ -461,7 +461,7 @@ decide(film_code *known, PyCodeObject *code, const film_frame *frame)
     origin.qualname = qualname;
     origin.within = file->file[0] == '<' ? enclosing_file(code, frame) : NULL;
     accepted = film_targets_accept(&film_the_session.options.targets, &origin);
-    known->compile_role = film_compiled_role(
+    known->compile_role = (uint8_t)film_compiled_role(
         module, qualname, accepted && !film_the_session.options.targets.all);
     if (known->compile_role == FILM_COMPILE_COMPILER) {
         accepted = false;
@@ -528,7 +528,7 @@ static bool
 wraps_functions(PyObject *module)
 {
     static const char *const names[] = {"contextlib", "functools", "typing_extensions",
-                                        "warnings"};
+                                        "warnings", "_py_warnings"};
 
     for (size_t index = 0; index < sizeof(names) / sizeof(names[0]); index++) {
         if (PyUnicode_CompareWithASCIIString(module, names[index]) == 0) {
