@@ -3,17 +3,21 @@
     drive.py NAME RESULT.json                   plainly, or under `filmstrip run`
     drive.py NAME RESULT.json OPS.jsonl         under the oracle
     drive.py NAME RESULT.json --aten ATEN.jsonl under the dispatch mode
-    drive.py NAME --each FOLDER WAYS            each way in a child of its own, after torch
-                                                was imported once; WAYS is JSON, the
-                                                options of record() by a name. Of each the
-                                                result, the film and, in status.json, how
-                                                the child ended.
+    drive.py --serve WAYS                       for each line of its input, a program and
+                                                a folder in JSON: each way in a child of
+                                                its own, since importing torch takes longer
+                                                than the program. WAYS is JSON, the options
+                                                of record() by a name. Of each way the
+                                                result, what it says and the film are put
+                                                into the folder, and how it ended in
+                                                status.json; then a line is written.
 
 The result is told bit for bit: of a tensor its metadata and a hash of its numbers.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
 import json
@@ -64,13 +68,13 @@ def under_the_oracle(name: str, stream: pathlib.Path):
         return run(name)
 
 
-def in_a_child(work) -> int:
-    """What waitpid says of a child that does it."""
-    sys.stderr.flush()
+def in_a_child(work, errors: pathlib.Path) -> int:
+    """What waitpid says of a child that does it, its stderr in a file."""
     child = os.fork()
     if child == 0:
         status = 1
         try:
+            os.dup2(os.open(errors, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), 2)
             work()
             status = 0
         except BaseException:
@@ -84,27 +88,42 @@ def in_a_child(work) -> int:
 def run_each(
     name: str, folder: pathlib.Path, ways: dict[str, dict[str, object]]
 ) -> None:
+    def plain() -> object:
+        return run(name)
 
-    def write(way: str, value: object) -> None:
-        (folder / f"{way}.json").write_text(json.dumps(told(value), indent=1))
+    def oracle() -> object:
+        return under_the_oracle(name, folder / "oracle.jsonl")
 
-    def oracle() -> None:
-        write("oracle", under_the_oracle(name, folder / "oracle.jsonl"))
-
-    def record(way: str) -> None:
+    def recorded(way: str) -> object:
         import filmstrip
 
         with filmstrip.record(str(folder / f"{way}.film"), **ways[way]):
-            value = run(name)
-        write(way, value)
+            return run(name)
+
+    works = {"plain": plain, "oracle": oracle}
+    works |= {way: functools.partial(recorded, way) for way in ways}
+
+    def write(way: str) -> None:
+        torch.manual_seed(7)
+        value = works[way]()
+        (folder / f"{way}.json").write_text(json.dumps(told(value), indent=1))
 
     status = {
-        "plain": in_a_child(lambda: write("plain", run(name))),
-        "oracle": in_a_child(oracle),
+        way: in_a_child(functools.partial(write, way), folder / f"{way}.stderr")
+        for way in works
     }
-    for way in ways:
-        status[way] = in_a_child(lambda way=way: record(way))
     (folder / "status.json").write_text(json.dumps(status))
+
+
+def serve(ways: dict[str, dict[str, object]]) -> int:
+    # As the first optimiser does: a million calls that tell nothing.
+    importlib.import_module("torch._dynamo")
+
+    for line in sys.stdin:
+        name, folder = json.loads(line)
+        run_each(name, pathlib.Path(folder), ways)
+        print("done", flush=True)
+    return 0
 
 
 def main() -> int:
@@ -112,9 +131,8 @@ def main() -> int:
     warnings.simplefilter("ignore")  # they name the caller's file, which is the oracle
     torch.manual_seed(7)
     torch.set_num_threads(1)
-    if result == "--each":
-        run_each(name, pathlib.Path(oracle[0]), json.loads(oracle[1]))
-        return 0
+    if name == "--serve":
+        return serve(json.loads(result))
     if oracle and oracle[0] == "--aten":
         from dispatch_oracle import DispatchOracle
 

@@ -9,12 +9,14 @@ import dataclasses
 import functools
 import json
 import pathlib
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 
 import pytest
 
-from conftest import dump_events, run_python
+from conftest import clean_environment, dump_events, run_python
 from pytorch import compare
 
 HERE = pathlib.Path(__file__).parent
@@ -23,12 +25,48 @@ ENTRY = "__main__.run"
 # There the oracle is off while torch calls operations from Python code of its own.
 BLIND = {"decomposed"}
 # How a program is recorded: the options of record(), after torch was imported. "run" is
-# `filmstrip run`, which torch is imported under.
+# `filmstrip run`, which torch is imported under; it takes longer, so some do it.
 WAYS: dict[str, dict[str, object]] = {
+    "ops": {"level": "calls", "torch": "ops"},
     "all calls": {"level": "calls", "torch": "ops", "all": True},
     "values": {"level": "values", "torch": "ops"},
     "everything": {"level": "values", "torch": "all", "torch_values": True},
 }
+RUN = ["cnn", "custom_autograd", "mlp", "subclass", "threads", "torch_function"]
+
+
+class Server:
+    """drive.py, which runs a program in all ways after one import of torch."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        words = [sys.executable, str(HERE / "drive.py"), "--serve", json.dumps(WAYS)]
+        self.process = subprocess.Popen(
+            words,
+            cwd=folder,
+            env=clean_environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, name: str, folder: pathlib.Path) -> dict[str, int]:
+        """How each way ended; what they gave is in files."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.write(json.dumps([name, str(folder)]) + "\n")
+        self.process.stdin.flush()
+        assert self.process.stdout.readline() == "done\n"
+        return json.loads((folder / "status.json").read_text())
+
+    def end(self) -> None:
+        self.process.communicate(timeout=60)
+        assert self.process.returncode == 0
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    server = Server(tmp_path_factory.mktemp("streams"))
+    yield server
+    server.end()
 
 
 @dataclasses.dataclass
@@ -37,28 +75,29 @@ class Runs:
 
     name: str
     folder: pathlib.Path
-
-    def drive(self, *words: object) -> None:
-        done = run_python([*map(str, words)], self.folder, timeout=250)
-        assert (done.rc, done.stderr) == (0, "")
+    server: Server
 
     @functools.cached_property
     def status(self) -> dict[str, int]:
-        """How each way ended; what they gave is in files."""
-        self.drive(
-            HERE / "drive.py", self.name, "--each", self.folder, json.dumps(WAYS)
-        )
-        return json.loads((self.folder / "status.json").read_text())
+        return self.server.run(self.name, self.folder)
+
+    def run(self) -> None:
+        """`filmstrip run`."""
+        film, result = self.folder / "run.film", self.folder / "run.json"
+        options = ("--level", "calls", "--torch", "ops")
+        run = ("-m", "filmstrip", "run", "-o", film, *options)
+        words = [*run, HERE / "drive.py", self.name, result]
+        done = run_python([str(word) for word in words], self.folder, timeout=250)
+        assert (done.rc, done.stderr) == (0, "")
 
     def result(self, way: str) -> str:
         """What the program gave."""
         path = self.folder / f"{way}.json"
         if way == "run" and not path.exists():
-            run = ("-m", "filmstrip", "run", "-o", self.folder / "run.film")
-            options = ("--level", "calls", "--torch", "ops")
-            self.drive(*run, *options, HERE / "drive.py", self.name, path)
+            self.run()
         elif way != "run":
             assert self.status[way] == 0
+            assert (self.folder / f"{way}.stderr").read_text() == ""
         return path.read_text()
 
     @functools.cached_property
@@ -79,17 +118,27 @@ class Runs:
 
 
 @pytest.fixture(scope="module", params=PROGRAMS)
-def runs(request: pytest.FixtureRequest) -> Iterator[Runs]:
+def runs(request: pytest.FixtureRequest, server: Server) -> Iterator[Runs]:
     with tempfile.TemporaryDirectory() as folder:
-        yield Runs(request.param, pathlib.Path(folder))
+        yield Runs(request.param, pathlib.Path(folder), server)
 
 
-@pytest.mark.parametrize("way", ["run", "values"])
-def test_stream_equals_the_oracle(runs: Runs, way: str) -> None:
+def check_stream(runs: Runs, way: str) -> None:
     comparison = compare.Comparison()
     comparison.all_of(runs.aligned(way))
     assert comparison.found[: compare.MOST] == []
     assert comparison.ops >= 15
+
+
+@pytest.mark.parametrize("way", ["ops", "values"])
+def test_stream_equals_the_oracle(runs: Runs, way: str) -> None:
+    check_stream(runs, way)
+
+
+@pytest.mark.parametrize("runs", RUN, indirect=True)
+def test_filmstrip_run(runs: Runs) -> None:
+    assert runs.result("run") == runs.result("plain")
+    check_stream(runs, "run")
 
 
 def own_frames(op: compare.Op) -> list[str]:
@@ -107,7 +156,7 @@ def test_functions_of_torch_hold_their_operations(runs: Runs) -> None:
     """Those that a mode is told of are calls, with their operations nested below; where
     all of torch's Python code is recorded, all of them are."""
     found = []
-    for way, wanted in (("run", (True,)), ("all calls", (True, False))):
+    for way, wanted in (("ops", (True,)), ("all calls", (True, False))):
         for alignment in runs.aligned(way):
             for their, op in alignment.pairs:
                 expected = [n for n, _, told in their.record["chain"] if told in wanted]
@@ -119,7 +168,7 @@ def test_functions_of_torch_hold_their_operations(runs: Runs) -> None:
 def test_lines_and_modules(runs: Runs) -> None:
     """Of the innermost recorded frame; `api` is what that has called."""
     found = []
-    for alignment in runs.aligned("run"):
+    for alignment in runs.aligned("ops"):
         for their, op in alignment.pairs:
             line, api = (their.record["frame"] or [None, None])[1], None
             for name, place, told in reversed(their.record["chain"]):
@@ -134,7 +183,7 @@ def test_lines_and_modules(runs: Runs) -> None:
     assert found[: compare.MOST] == []
 
 
-@pytest.mark.parametrize("way", ["run", *WAYS])
+@pytest.mark.parametrize("way", WAYS)
 def test_results_are_bit_identical(runs: Runs, way: str) -> None:
     assert runs.result(way) == runs.result("plain") != "null"
 
