@@ -175,6 +175,7 @@ film_operation_begin(film_operation_call *call)
                       film_mode_has_told(call->operation->callable))) {
         return false;
     }
+    call->positional = call->count - film_operation_named(call);
     call->silent = call->operation->silent;
     call->leaves_unset = call->operation->leaves_unset;
     if (FILM_UNLIKELY(call->silent)) {
@@ -188,6 +189,30 @@ film_operation_begin(film_operation_call *call)
     return film_stack_may_retry(context) &&
            (context = film_context_ready(film_compat_current_frame())) != NULL &&
            tell_call(context, call);
+}
+
+/* A __torch_function__ may have taken a value out of the dict (kwargs.pop), and then nobody
+ * need hold it any more: such a one is not followed. */
+static bool
+is_gone(const film_operation_call *call, const PyObject *value)
+{
+    Py_ssize_t position = 0;
+    PyObject *name, *held;
+
+    if (FILM_LIKELY(call->keywords == NULL)) {
+        return false;
+    }
+    for (Py_ssize_t index = 0; index < call->positional; index++) {
+        if (call->values[index] == value) {
+            return false;
+        }
+    }
+    while (PyDict_Next(call->keywords, &position, &name, &held)) {
+        if (held == value) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* A tensor is seen, so that its memory is known for that of the one it was made from. */
@@ -207,7 +232,9 @@ static void
 note_tensors(film_context *context, const film_operation_call *call, PyObject *result)
 {
     for (Py_ssize_t index = 0; index < call->count; index++) {
-        note_tensor(context, call->values[index]);
+        if (!is_gone(call, call->values[index])) {
+            note_tensor(context, call->values[index]);
+        }
     }
     note_tensor(context, result);
 }
@@ -263,14 +290,17 @@ find_changes(const film_operation_call *call, PyObject *result)
     for (uint32_t index = 0; index < noted; index++) {
         PyObject *tensor = notes->noted[index].tensor;
 
-        if (FILM_UNLIKELY(film_shim_version(tensor) != notes->noted[index].version) &&
-            tensor != result) {
+        if (!is_gone(call, tensor) && tensor != result &&
+            FILM_UNLIKELY(film_shim_version(tensor) != notes->noted[index].version)) {
             add_changed(tensor);
         }
     }
     for (Py_ssize_t index = 0; index < call->count; index++) {
         PyObject *value = call->values[index];
 
+        if (is_gone(call, value)) {
+            continue;
+        }
         if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) {
             find_changes_within(value, result);
         }

@@ -16,6 +16,7 @@ typedef struct film_operation_call {
     bool silent, leaves_unset; /* the operation's */
     PyObject *const *values;   /* positional ones, then those with names */
     Py_ssize_t count;          /* of all */
+    Py_ssize_t positional;     /* of those before it was called */
     PyObject *names;           /* of the last ones: a tuple of str, or NULL; */
     PyObject *keywords;        /* or the keys of this dict, or NULL */
     uint64_t token;            /* of the session when its op was told */

@@ -125,3 +125,35 @@ def test_a_recording_starts_within(runner: Runner, how: str, torch_option: str) 
     text = json.dumps(events)
     assert '"version": 1' in text or '"version":1' in text, text[-2000:]
     assert names.count("torch.zeros") == names.count("torch.empty") == 0
+
+
+TAKES_OUT = """
+    import torch
+
+    class Takes(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            if kwargs and kwargs.pop("other", None) is not None:
+                kwargs["other"] = torch.ones(3)
+            return super().__torch_function__(function, types, args, kwargs or {})
+
+    tensor = torch.ones(3).as_subclass(Takes)
+    bound = tensor.add
+    for _ in range(20):
+        bound(**{"other": torch.zeros(3) + 1})
+        tensor.add(**{"other": torch.zeros(3) + 1})
+        torch.add(tensor, **{"other": torch.zeros(3) + 1})
+    print("whole")
+"""
+
+
+@pytest.mark.parametrize("level", ["calls", "values"])
+def test_an_argument_that_is_let_go_of_meanwhile(
+    runner: Runner, monkeypatch: pytest.MonkeyPatch, level: str
+) -> None:
+    """Only the dict of a bound method's keywords held it: its memory is overwritten."""
+    monkeypatch.setenv("PYTHONMALLOC", "debug")
+    result = runner.record(TAKES_OUT, options=["--level", level])
+    assert (result.rc, result.stdout, result.stderr) == (0, "whole\n", "")
+    ops = [event for event in dump_events(result.film) if event["kind"] == "op"]
+    assert sum(op["function"] == "torch.Tensor.add" for op in ops) >= 40
